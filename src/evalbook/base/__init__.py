@@ -1,0 +1,1 @@
+"""Problems, canonical bytes, files and times that every floor may use."""

@@ -1,0 +1,1 @@
+"""What a person types: commands, options, exit codes, terminal manners."""

@@ -1,0 +1,1 @@
+"""Values in, text out: tables, reports, pages and exports."""

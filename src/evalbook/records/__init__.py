@@ -1,0 +1,1 @@
+"""What the book holds: frozen models, a docstring per field, one byte string per value."""

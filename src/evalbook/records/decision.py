@@ -1,0 +1,55 @@
+"""Later records about an attempt, which never alter its row."""
+
+from typing import Literal
+
+from evalbook.records.evaluation import ExclusionGround
+from evalbook.records.fields import (
+    AttemptId,
+    DecisionId,
+    Frozen,
+    Instant,
+    Name,
+    Person,
+    Reason,
+    RunId,
+    Sha256,
+)
+
+
+class _Decision(Frozen):
+    decision_id: DecisionId
+    evaluation: Name
+    subject: AttemptId
+    """The attempt it is about."""
+    subject_sha256: Sha256
+    """Of the exact bytes of that attempt's row, without the line end."""
+    reason: Reason
+    decided_by: Person
+    decided_at: Instant
+
+
+class Exclusion(_Decision):
+    """Leaves an attempt out of the figures after exclusion; before exclusion it still counts."""
+
+    record: Literal["exclusion/1"]
+    ground: ExclusionGround
+    """On which of the grounds that the evaluation agreed to beforehand."""
+
+
+class Reinstatement(_Decision):
+    """Takes an exclusion back."""
+
+    record: Literal["reinstatement/1"]
+    exclusion: DecisionId
+    """The exclusion that no longer holds."""
+
+
+class RerunDecision(_Decision):
+    """Orders that a task be attempted once more, in a run of its own."""
+
+    record: Literal["rerun/1"]
+    run_id: RunId
+    """The run that will hold the new attempt."""
+
+
+Decision = Exclusion | Reinstatement | RerunDecision

@@ -1,0 +1,1 @@
+"""Turning an evaluation into rows: workspaces, agents, checks and importers."""

@@ -1,0 +1,1 @@
+"""The git repository: appending to the book, reading it, verifying it."""
