@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from evalbook.records.evaluation import ExclusionGround
+from evalbook.records.attempt import Attempt
+from evalbook.records.evaluation import ExclusionGround, Rules
 from evalbook.records.fields import (
     AttemptId,
     DecisionId,
@@ -53,3 +54,30 @@ class RerunDecision(_Decision):
 
 
 Decision = Exclusion | Reinstatement | RerunDecision
+
+
+def grounds_of(attempt: Attempt) -> tuple[ExclusionGround, ...]:
+    """Return every ground on which a policy could allow leaving this attempt out."""
+    grounds: list[ExclusionGround] = []
+    if attempt.verdict == "infra_error":
+        grounds.append("infra_error")
+    if attempt.verdict == "timeout":
+        grounds.append("timeout")
+    if not attempt.judged:
+        grounds.append("unjudged")
+    return tuple(grounds)
+
+
+def exclusion_refusal(attempt: Attempt, ground: ExclusionGround, rules: Rules) -> str | None:
+    """Return why the rules of the attempt's plan forbid this exclusion, or None when they allow it.
+
+    The command and verification both ask here, so that they can't disagree.
+    """
+    allowed = rules.exclusion.allowed
+    if ground not in allowed:
+        stated = ", ".join(allowed) or "nothing"
+        return f"the plan of that run allows exclusion for {stated}, not for {ground}"
+    if ground not in grounds_of(attempt):
+        unjudged = "" if attempt.judged else ", unjudged"
+        return f"its verdict is {attempt.verdict}{unjudged}, which is no ground for {ground}"
+    return None
