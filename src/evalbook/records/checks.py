@@ -2,12 +2,21 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
 from evalbook.records.fields import CheckName, DecimalInput, FailureClass, Frozen
 
+
+def _stays_inside(path: str) -> str:
+    if path.startswith("/") or ".." in path.split("/"):
+        raise ValueError("must be a relative path inside its folder, without '..'")
+    return path
+
+
 RelativePath = Annotated[
-    str, StringConstraints(min_length=1, pattern=r"^(?!/)(?!.*(?:^|/)\.\.(?:/|$))[^\\\x00-\x1f]+$")
+    str,
+    StringConstraints(min_length=1, pattern=r"^[^\\\x00-\x1f]+$"),
+    AfterValidator(_stays_inside),
 ]
 """A POSIX path inside the folder it belongs to: not absolute, no ``..``, no backslash."""
 
