@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple
 
+from evalbook.base.exits import COULD_NOT_RUN
+
 Severity = Literal["violation", "weakness"]
 """A violation: someone changed the past. A weakness: it can't be shown that nobody did."""
 
@@ -12,7 +14,7 @@ class UserError(Exception):
     Anything else that escapes is a bug in evalbook and shows its traceback.
     """
 
-    def __init__(self, message: str, *, hint: str | None = None, exit_code: int = 2) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, exit_code: int = COULD_NOT_RUN) -> None:
         super().__init__(message)
         self.hint = hint
         self.exit_code = exit_code
