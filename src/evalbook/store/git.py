@@ -8,7 +8,6 @@ it travels on standard input, after ``--end-of-options`` or ``--``.
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, Self, cast
@@ -168,35 +167,6 @@ class Repository:
             raise UserError(f"git {arguments[0]} failed ({output.code}): {lines[-1]}")
         return output
 
-    @contextmanager
-    def stream(self, *arguments: str, stdin: IO[bytes] | None = None) -> Iterator[IO[bytes]]:
-        """Run ``git`` and hand over its standard output while it runs.
-
-        Raises:
-            UserError: on leaving, when git failed.
-        """
-        with tempfile.TemporaryFile() as nothing:
-            process = self._git.execute(
-                ["git", *arguments],
-                istream=cast("BinaryIO", stdin or nothing),
-                as_process=True,
-                env=_environment(self._env),
-            )
-            try:
-                yield process.stdout
-                process.stdout.read()
-                process.stdout.close()
-                code = process.proc.wait()
-                err = os.fsdecode(process.stderr.read())
-            finally:
-                process.stdout.close()
-                process.stderr.close()
-                if process.proc.poll() is None:
-                    process.proc.kill()
-                process.proc.wait()
-        if code:
-            raise UserError(f"git {arguments[0]} failed ({code}): {err.strip()}")
-
     def resolve(self, revision: str) -> str:
         """Return the full commit id that ``revision`` names.
 
@@ -250,20 +220,20 @@ class Repository:
         Raises:
             UserError: when an object is missing, as in a partial clone.
         """
-        with tempfile.TemporaryFile() as wanted:
-            wanted.writelines(f"{each}\n".encode() for each in ids)
-            wanted.seek(0)
-            with self.stream("cat-file", "--batch", "--buffer", stdin=wanted) as out:
-                while header := out.readline():
-                    words = header.split()
-                    if len(words) != 3:  # noqa: PLR2004 - "<id> missing", else "<id> blob <size>"
-                        raise UserError(
-                            f"object {header.decode(errors='replace').strip()} in this repository",
-                            hint="a partial clone lacks file contents: clone again without --filter",
-                        )
-                    content = out.read(int(words[2]))
-                    out.read(1)
-                    yield content
+        wanted = "".join(f"{each}\n" for each in ids).encode()
+        out = self.run("cat-file", "--batch", "--buffer", stdin=wanted).out if wanted else b""
+        at = 0
+        while at < len(out):
+            end = out.index(b"\n", at)
+            words = out[at:end].split()
+            if len(words) == len(("id", "missing")):
+                raise UserError(
+                    f"object {words[0].decode()} is missing in this repository",
+                    hint="a partial clone lacks file contents: clone again without --filter",
+                )
+            size = int(words[2])
+            yield out[end + 1 : end + 1 + size]
+            at = end + 1 + size + 1
 
 
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
@@ -289,8 +259,10 @@ def _execute(
             stdout_as_string=False,
             strip_newline_in_stdout=False,
             env=_environment(env),
+            # Ctrl-C and a kill of our process group must not stop git between two renames.
+            start_new_session=True,
         )
-    return Output(code, out, err if isinstance(err, str) else os.fsdecode(err))
+    return Output(code, out, err)
 
 
 def _no_repository(folder: Path, err: str) -> UserError:
