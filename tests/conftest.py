@@ -25,7 +25,9 @@ def _lonely_git(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPa
             monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")
     config = home / "gitconfig"
-    config.write_text("[user]\nname = Test Person\nemail = person@example.org\n[init]\ndefaultBranch = main\n")
+    config.write_text(
+        "[user]\nname = Test Person\nemail = person@example.org\n[init]\ndefaultBranch = main\n"
+    )
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))

@@ -6,6 +6,16 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
+
+
+class KeptFile(NamedTuple):
+    """A file that an attempt left and that is to be kept."""
+
+    sha256: str
+    """Of its bytes, after scrubbing."""
+    path: Path
+    """Where the bytes lie until they are stored."""
 
 
 def write_whole(path: Path, content: bytes, *, durable: bool = False) -> None:

@@ -14,7 +14,9 @@ class UserError(Exception):
     Anything else that escapes is a bug in evalbook and shows its traceback.
     """
 
-    def __init__(self, message: str, *, hint: str | None = None, exit_code: int = COULD_NOT_RUN) -> None:
+    def __init__(
+        self, message: str, *, hint: str | None = None, exit_code: int = COULD_NOT_RUN
+    ) -> None:
         super().__init__(message)
         self.hint = hint
         self.exit_code = exit_code

@@ -111,6 +111,15 @@ def line_bytes(record: Record) -> bytes:
     return record.model_dump_json(exclude_defaults=True).encode()
 
 
+def parse_line(raw: bytes) -> Record:
+    """Return the record that a line says.
+
+    Raises:
+        ValueError: when it is no record (pydantic's ValidationError is one).
+    """
+    return _RECORD.validate_json(raw)
+
+
 def page_bytes(records: Sequence[Record]) -> bytes:
     """Return the bytes of a page that holds ``records``, at least one.
 

@@ -119,11 +119,16 @@ def commit_files(repository: Repository, new: NewFiles) -> str:
         UserError: where `target` does, or when a lock of git's own stays held.
     """
     while True:
-        where = target(repository)
-        commit = _build(repository, where, new)
-        blobs = dict(_blob_ids(repository, commit, new.files))
-        if move_branch(repository, where, commit, new.files, blobs):
+        commit = commit_onto(repository, target(repository), new)
+        if commit is not None:
             return commit
+
+
+def commit_onto(repository: Repository, where: Target, new: NewFiles) -> str | None:
+    """Add files in one commit right after ``where``, or return None when the branch has moved on."""
+    commit = _build(repository, where, new)
+    blobs = dict(_blob_ids(repository, commit, new.files))
+    return commit if move_branch(repository, where, commit, new.files, blobs) else None
 
 
 def _build(repository: Repository, where: Target, new: NewFiles) -> str:

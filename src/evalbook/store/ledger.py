@@ -13,6 +13,7 @@ from evalbook.records.pages import Record, artifact_path, page_bytes, page_kind,
 from evalbook.store.commits import (
     NewFiles,
     commit_files,
+    commit_onto,
     identity,
     move_branch,
     settle,
@@ -84,6 +85,20 @@ class Ledger:
         with writing(self.repository):
             commit = commit_files(self.repository, NewFiles(files, _message(page, path)))
         return Receipt(commit, (path,))
+
+    def append_at(self, page: NewPage, tip: str | None) -> Receipt | None:
+        """Append one page if the branch is still at ``tip``; None when it has moved on.
+
+        For who has looked at the book as of ``tip`` and must not write on top of what came later.
+        """
+        files = self._files(page)
+        path = next(iter(files))
+        with writing(self.repository):
+            where = target(self.repository)
+            if where.tip != tip:
+                return None
+            commit = commit_onto(self.repository, where, NewFiles(files, _message(page, path)))
+        return Receipt(commit, (path,)) if commit else None
 
     def append_bulk(self, pages: Iterable[NewPage]) -> Receipt:
         """Append many pages, a commit each, through one `git fast-import`; all of them or none.
