@@ -1,0 +1,1 @@
+"""Grading what an agent left behind: state, not talk."""
