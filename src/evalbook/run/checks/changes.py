@@ -1,36 +1,38 @@
-"""Checks on what the agent touched, and on how long it took."""
+"""Checks of what an attempt touched, or how long it took."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
+from evalbook.base.times import decimal_text
+from evalbook.records.attempt import TouchedFile
 from evalbook.records.checks import OnlyChanged, Unchanged, WithinTime
-from evalbook.run.checks.context import Finding, GradeContext, failed, held, quoted
+from evalbook.run.checks.answers import Answer, listed
 from evalbook.run.checks.globs import matches
 
 
-def unchanged(check: Unchanged, context: GradeContext) -> Finding:
-    """Answer whether everything that matches stands as it was at the start."""
-    expected = f"{', '.join(check.files)} as at the start"
-    touched = [each for each in context.touched if matches(each.path, check.files)]
-    if touched:
-        said = ", ".join(f"{each.path} {each.change}" for each in touched)
-        return failed(expected, quoted(said, 800), touched[0].path)
-    return held(expected)
+def unchanged(check: Unchanged, touched: Sequence[TouchedFile]) -> Answer:
+    """Hold when nothing that matches was created, changed or deleted."""
+    wrong = [each for each in touched if matches(each.path, check.files)]
+    return _answer(wrong, f"{listed(check.files)} as at the start", "not touched")
 
 
-def only_changed(check: OnlyChanged, context: GradeContext) -> Finding:
-    """Answer whether nothing was touched but what matches."""
-    expected = f"nothing touched but {', '.join(check.files)}"
-    others = [each for each in context.touched if not matches(each.path, check.files)]
-    if others:
-        said = ", ".join(f"{each.path} {each.change}" for each in others)
-        return failed(expected, quoted(said, 800), others[0].path)
-    return held(expected)
+def only_changed(check: OnlyChanged, touched: Sequence[TouchedFile]) -> Answer:
+    """Hold when all that was created, changed or deleted matches; nothing touched holds too."""
+    wrong = [each for each in touched if not matches(each.path, check.files)]
+    return _answer(wrong, f"nothing touched but {listed(check.files)}", "nothing else touched")
 
 
-def within_time(check: WithinTime, context: GradeContext) -> Finding:
-    """Answer whether the agent took at most so many seconds."""
-    expected = f"at most {check.seconds} s"
-    actual = f"{context.elapsed_seconds} s"
-    if context.elapsed_seconds > Decimal(check.seconds):
-        return failed(expected, actual)
-    return held(expected, actual)
+def _answer(wrong: Sequence[TouchedFile], expected: str, right: str) -> Answer:
+    if not wrong:
+        return Answer("held", expected, right)
+    said = listed([f"{each.path} {each.change}" for each in wrong])
+    return Answer("failed", expected, said, wrong[0].path)
+
+
+def within_time(check: WithinTime, elapsed_seconds: Decimal) -> Answer:
+    """Hold when the agent took at most that many seconds, to the millisecond."""
+    return Answer(
+        "held" if elapsed_seconds <= Decimal(check.seconds) else "failed",
+        f"at most {check.seconds} s",
+        f"{decimal_text(elapsed_seconds)} s",
+    )

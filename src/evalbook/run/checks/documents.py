@@ -1,6 +1,7 @@
 """Checks of JSON documents."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +22,7 @@ from evalbook.run.checks.schemas import validate
 DEEPEST = 100
 """Levels of nesting; deeper documents are not compared."""
 _MISSING = object()
+_INDEX = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 
 
 def json_equals(check: JsonEquals, workspace: Path, references: Path) -> Answer:
@@ -69,8 +71,8 @@ def json_schema(check: JsonSchema, workspace: Path, references: Path) -> Answer:
     """
     with broken_if_unreadable("the schema"):
         schema = read_json(references, check.schema_file, exact=False)
-    if not isinstance(schema, dict | bool):
-        raise BrokenCheckError(f"expected/{check.schema_file} is no schema")
+    if not isinstance(schema, dict):
+        raise BrokenCheckError(f"expected/{check.schema_file} is no schema: not an object")
     document = read_json(workspace, check.file, exact=False)
     wrong = validate(document, schema)
     if wrong is None:
@@ -156,12 +158,12 @@ def _at(document: object, pointer: str) -> object:
 
 
 def _is_index(text: str) -> bool:
-    return text == "0" or (
-        text.isdecimal() and text.isascii() and text[0] != "0" and len(text) < 19
-    )
+    return _INDEX.fullmatch(text) is not None
 
 
 class Different(NamedTuple):
+    """The first place where two JSON values differ."""
+
     pointer: str
     expected: str
     actual: str
@@ -169,13 +171,12 @@ class Different(NamedTuple):
 
 def first_difference(expected: object, actual: object, pointer: str) -> Different | None:
     """Return the first place, in the order of the expected document, where the two differ."""
-    match expected, actual:
-        case dict(), dict():
-            return _in_objects(expected, actual, pointer)
-        case list(), list():
-            return _in_lists(expected, actual, pointer)
-        case _ if _equal(expected, actual):
-            return None
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return _in_objects(expected, actual, pointer)
+    if isinstance(expected, list) and isinstance(actual, list):
+        return _in_lists(expected, actual, pointer)
+    if _equal(expected, actual):
+        return None
     return Different(pointer, _shown(expected), _shown(actual))
 
 

@@ -1,68 +1,101 @@
-"""Checks on files as such: there, absent, equal byte for byte, holding a text."""
+"""Checks of single files: there, not there, byte for byte, holding a text."""
+
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
 
 from evalbook.records.checks import BytesEqual, FileAbsent, FileExists, TextContains
-from evalbook.run.checks.context import (
-    Finding,
-    GradeContext,
-    agents_bytes,
-    agents_file,
-    failed,
-    held,
-    quoted,
-    reference_bytes,
-)
+from evalbook.run.checks.answers import Answer, broken_if_unreadable, listed, quoted
+from evalbook.run.checks.reading import content_of, opened
 
+_CHUNK = 1 << 20
 _AROUND = 16
 
 
-def file_exists(check: FileExists, context: GradeContext) -> Finding:
-    """Answer whether a regular file is there."""
-    agents_file(context, check.file)
-    return held(f"{check.file} is there", evidence=check.file)
+def file_exists(check: FileExists, workspace: Path) -> Answer:
+    """Hold when a regular file is there, empty or not; a link, folder or pipe is none."""
+    with opened(workspace, check.file):
+        return Answer("held", f"{check.file} is there", "it is", check.file)
 
 
-def file_absent(check: FileAbsent, context: GradeContext) -> Finding:
-    """Answer whether nothing is there, not even a link that leads nowhere."""
-    expected = f"nothing at {check.file}"
-    path = context.workspace / check.file
-    if path.exists() or path.is_symlink():
-        return failed(expected, f"{check.file} is there", check.file)
-    return held(expected)
+def file_absent(check: FileAbsent, workspace: Path) -> Answer:
+    """Hold when nothing has that name: no folder and no dangling link either.
+
+    What can't be looked at, because its folder was locked, is not known to be absent: failed.
+    """
+    expected = f"nothing named {check.file}"
+    try:
+        (workspace / check.file).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return Answer("held", expected, "nothing is there", check.file)
+    except OSError as error:
+        return Answer("failed", expected, f"can't be looked at: {error.strerror}", check.file)
+    return Answer("failed", expected, "something of that name is there", check.file)
 
 
-def bytes_equal(check: BytesEqual, context: GradeContext) -> Finding:
-    """Answer whether a file equals its reference, and where it first differs."""
-    wanted = reference_bytes(context, check.expected)
-    found = agents_bytes(context, check.file)
+class _FirstDifference(NamedTuple):
+    offset: int
+    line: int
+    expected: bytes
+    actual: bytes
+
+
+def bytes_equal(check: BytesEqual, workspace: Path, references: Path) -> Answer:
+    """Hold when the file has exactly the bytes of the reference, whatever its size."""
     expected = f"the bytes of expected/{check.expected}"
-    if found == wanted:
-        return held(expected, evidence=check.file)
-    at = next(
-        (n for n, (a, b) in enumerate(zip(wanted, found, strict=False)) if a != b),
-        min(len(wanted), len(found)),
-    )
-    near = slice(max(0, at - _AROUND), at + _AROUND)
-    return failed(
-        f"{expected}: {wanted[near]!r} around byte {at}",
-        f"{found[near]!r}; {len(found)} bytes, not {len(wanted)}"
-        if len(found) != len(wanted)
-        else f"{found[near]!r}",
-        f"{check.file}, byte {at}",
+    found = _first_difference(check, workspace, references)
+    if found is None:
+        return Answer("held", expected, "all bytes equal", check.file)
+    return Answer(
+        "failed",
+        f"{expected}; there {_shown(found.expected)}",
+        _shown(found.actual),
+        f"{check.file}, byte offset {found.offset}, line {found.line}",
     )
 
 
-def text_contains(check: TextContains, context: GradeContext) -> Finding:
-    """Answer whether every text occurs in a file."""
-    text = agents_bytes(context, check.file).decode("utf-8", "replace")
-    haystack = text.casefold() if check.ignore_case else text
+def _first_difference(
+    check: BytesEqual, workspace: Path, references: Path
+) -> _FirstDifference | None:
+    with broken_if_unreadable("the reference"), opened(references, check.expected):
+        pass  # only to learn whether it can be
+    line = 1
+    with opened(workspace, check.file) as file, (references / check.expected).open("rb") as wanted:
+        for number in count():
+            expected, actual = wanted.read(_CHUNK), file.read(_CHUNK)
+            if expected != actual:
+                shared = min(len(expected), len(actual))
+                at = next((n for n in range(shared) if expected[n] != actual[n]), shared)
+                line += expected[:at].count(b"\n")
+                window = slice(at, at + _AROUND)
+                return _FirstDifference(
+                    number * _CHUNK + at, line, expected[window], actual[window]
+                )
+            if not expected:
+                break
+            line += expected.count(b"\n")
+    return None
+
+
+def _shown(content: bytes) -> str:
+    if not content:
+        return "the end of the file"
+    return quoted(content.decode("utf-8", "backslashreplace"))
+
+
+def text_contains(check: TextContains, workspace: Path) -> Answer:
+    """Hold when every text occurs, anywhere, in any order; bytes that are not UTF-8 match nothing.
+
+    Weak: words can be right where the state is not.
+    """
+    text = content_of(workspace, check.file).decode("utf-8", "replace")
+    wanted = check.texts
+    if check.ignore_case:
+        text, wanted = text.casefold(), tuple(each.casefold() for each in wanted)
     missing = [
-        each
-        for each in check.texts
-        if (each.casefold() if check.ignore_case else each) not in haystack
+        quoted(each) for each, folded in zip(check.texts, wanted, strict=True) if folded not in text
     ]
-    expected = f"{check.file} contains {', '.join(repr(quoted(each)) for each in check.texts)}"
+    expected = f"{check.file} contains {listed([quoted(each) for each in check.texts])}"
     if missing:
-        return failed(
-            expected, f"without {', '.join(repr(quoted(each)) for each in missing)}", check.file
-        )
-    return held(expected, evidence=check.file)
+        return Answer("failed", expected, f"without {listed(missing)}", check.file)
+    return Answer("held", expected, "all found", check.file)

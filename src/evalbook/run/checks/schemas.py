@@ -1,9 +1,8 @@
 """Validating a JSON document against a JSON Schema, without the network."""
 
 import re
-from collections.abc import Mapping
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evalbook.run.checks.answers import BrokenCheckError, UnreadableError
 
@@ -20,7 +19,7 @@ class Invalid(NamedTuple):
     actual: str
 
 
-def validate(document: object, schema: Mapping[str, object] | bool) -> Invalid | None:
+def validate(document: object, schema: dict[str, Any]) -> Invalid | None:
     """Return the first violation, by place in the document; None when it is valid.
 
     Raises:
@@ -30,16 +29,17 @@ def validate(document: object, schema: Mapping[str, object] | bool) -> Invalid |
     # Imported here: it takes longer than all other checks together, and few tasks have a schema.
     import jsonschema  # noqa: PLC0415
     import jsonschema.validators  # noqa: PLC0415
-    from jsonschema_specifications import REGISTRY  # noqa: PLC0415
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415
     from referencing.exceptions import Unresolvable  # noqa: PLC0415
 
+    parsed: Any = document  # the stubs ask for a type of their own that means the same
     draft = jsonschema.validators.validator_for(
         schema, default=jsonschema.validators.Draft202012Validator
     )
     try:
         draft.check_schema(schema)
         # A registry of our own: the default one fetches references over the network.
-        found = draft(schema, registry=REGISTRY).iter_errors(document)
+        found = draft(schema, registry=REGISTRY).iter_errors(parsed)
         errors = list(islice(found, _ERRORS_SEEN))
     except jsonschema.SchemaError as error:
         raise BrokenCheckError(f"the schema is not valid: {error.message}") from None

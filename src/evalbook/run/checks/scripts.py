@@ -19,7 +19,6 @@ How a grader is run, and what it must answer:
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError
