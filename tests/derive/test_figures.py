@@ -22,7 +22,6 @@ from tests.builders import (
 
 from evalbook.derive.counts import Mean
 from evalbook.derive.figures import ConfigFigures, figures_of
-from evalbook.records.pages import Page
 
 RULES = {"attempts": 5, "k": (1, 3), "exclusion": {"allowed": ("infra_error",)}}
 
@@ -190,16 +189,17 @@ def test_attempts_under_a_changed_grader_are_never_pooled() -> None:
 
 def test_versions_stand_by_config_and_then_in_order_of_their_first_plan() -> None:
     named = [("zoo", "v1", 3), ("ant", "v2", 1), ("ant", "v1", 2)]
-    pages: list[Page] = []
-    for config, version, hour in named:
-        plan = plan_of(
+    plans = [
+        plan_of(
             {"a": 1},
             config=config,
             version=version,
             run=f"2026113{hour - 1}-2118-aaaa",
             planned_at=f"2026-12-01T0{hour}:00:00.000Z",
         )
-        pages += pages_of(plan, rows_of(plan, {"a": "p"}))
+        for config, version, hour in named
+    ]
+    pages = [page for plan in plans for page in pages_of(plan, rows_of(plan, {"a": "p"}))]
     found = [each.version.config_ref for each in figures_of(folded(*pages))]
     assert found == [config_ref("ant", "v2"), config_ref("ant", "v1"), config_ref("zoo", "v1")]
 
