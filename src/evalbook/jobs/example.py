@@ -4,6 +4,7 @@ from pathlib import Path
 
 from evalbook.base.problems import UserError
 
+NAME = "device-inventory"
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -14,8 +15,13 @@ def example_folder() -> Path:
         UserError: when this installation came without it.
     """
     for folder in (_PACKAGE / "examples", _PACKAGE.parents[1] / "evaluations"):
-        if (folder / "device-inventory" / "evaluation.toml").is_file():
-            return folder / "device-inventory"
+        if (folder / NAME / "evaluation.toml").is_file():
+            return folder / NAME
     raise UserError(
         "this installation of evalbook came without its example", hint="reinstall evalbook"
     )
+
+
+def example_path() -> str:
+    """Return where the example goes in a repository, from its top."""
+    return f"evaluations/{NAME}"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from evalbook.base.files import files_below, write_whole
 from evalbook.base.problems import UserError
-from evalbook.jobs.example import example_folder
+from evalbook.jobs.example import example_folder, example_path
 from evalbook.store.git import Repository
 
 _IGNORED = "/.evalbook/"
@@ -18,7 +18,7 @@ class MadeBook(NamedTuple):
 
     top: Path
     written: tuple[str, ...]
-    """Paths from the top that were created or got a line more."""
+    """What was created or got a line more, from the top, for people."""
     next_step: str
 
 
@@ -48,7 +48,9 @@ def make_book(folder: Path, *, example: bool) -> MadeBook:
         for name, content in wanted.items():
             write_whole(top / name, content)
         (top / "evaluations").mkdir(exist_ok=True)
-    return MadeBook(top, (*written, *wanted), _next_step(example=example))
+    if wanted:
+        written.append(f"{example_path()} ({len(wanted)} files)")
+    return MadeBook(top, tuple(written), _next_step(example=example))
 
 
 def _open_or_create(folder: Path) -> Repository:
@@ -72,7 +74,7 @@ def _add_line(path: Path, line: str) -> bool:
 def _example_files() -> dict[str, bytes]:
     source = example_folder()
     return {
-        f"evaluations/{source.name}/{path.relative_to(source).as_posix()}": path.read_bytes()
+        f"{example_path()}/{path.relative_to(source).as_posix()}": path.read_bytes()
         for path in files_below(source)
         if "__pycache__" not in path.parts
     }

@@ -85,8 +85,8 @@ def _answer(seen: Verification) -> Answer:
     lines = [_line(finding) for finding in seen.findings]
     if seen.outcome != "empty":
         lines.append(
-            f"walked {seen.commits} commits, read {seen.pages} pages with {seen.rows} rows"
-            f" up to {(seen.head or '')[:_SHORT]}"
+            f"commits walked: {seen.commits}, pages read: {seen.pages}, rows: {seen.rows},"
+            f" artifacts: {seen.artifacts}; up to {(seen.head or '')[:_SHORT]}"
         )
     lines.append(words.sentence)
     document = {
