@@ -62,7 +62,8 @@ _VALUES = st.sampled_from(
 
 @given(st.lists(st.tuples(_VALUES, st.booleans()), max_size=8))
 def test_a_key_stands_where_its_text_stands(values: list[tuple[str, bool]]) -> None:
-    text, expected = "", {}
+    text = ""
+    expected: dict[tuple[str | int, ...], int] = {}
     for number, (value, in_table) in enumerate(values):
         table: tuple[str | int, ...] = ()
         if in_table or number:

@@ -25,6 +25,12 @@ from evalbook.records.fields import (
 Word = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f]+$")]
 
 
+LEDGER_ARTIFACT_MAX = 32_768
+"""Bytes up to which an artifact goes into the ledger itself; a larger one into the store."""
+LEDGER_ATTEMPT_MAX = 262_144
+"""Bytes of artifacts that one attempt puts into the ledger at most."""
+
+
 class CheckOutcome(Frozen):
     """What one check found."""
 

@@ -1,25 +1,24 @@
-"""What an evaluation measures with, as digests."""
+"""Freezing material, and telling what differs from the freeze."""
 
-import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from evalbook.base.canonical import NamedDigest, canonical_json, manifest_digest, sha256_hex
-from evalbook.base.files import files_below
+from evalbook.base.canonical import sha256_hex
 from evalbook.base.problems import UserError
 from evalbook.records.config import ConfigFreeze
 from evalbook.records.evaluation import EvaluationFreeze
-from evalbook.records.fields import FileDigest, Setting
-from evalbook.records.task import MaterialFreeze, Part, PartName
-from evalbook.run.checks.globs import matches
-from evalbook.run.checks.grade import CHECKS_VERSION
+from evalbook.records.fields import FileDigest
+from evalbook.records.task import MaterialFreeze
 from evalbook.run.evaluations import LoadedConfig, LoadedEvaluation, LoadedTask
+from evalbook.run.parts import (
+    config_content,
+    definition,
+    material_sha256,
+    refs_of,
+    task_parts,
+)
 
 Freeze = EvaluationFreeze | ConfigFreeze | MaterialFreeze
-
-_LEFT_OUT = frozenset({"__pycache__", ".DS_Store"})
 
 
 class Stamp(NamedTuple):
@@ -39,37 +38,57 @@ class Difference(NamedTuple):
     """``changed``, ``added``, ``removed`` or ``never frozen``."""
 
 
+_NOBODY = Stamp("compared", "nobody <>", "1970-01-01T00:00:00.000Z")
+
+
 def freeze_records(
     loaded: LoadedEvaluation, previous: Sequence[Freeze], stamp: Stamp
 ) -> tuple[Freeze, ...]:
-    """Return a record for everything that differs from the latest freeze in ``previous``, or is new.
+    """Return a record for everything that is new or differs from its latest freeze.
+
+    ``previous`` is oldest first.
 
     Raises:
-        UserError: when a config's content changed but its version label did not, or when material
-            holds a symbolic link or another thing that is no file.
+        UserError: when a config's content changed but its version label did not, or material can't
+            be read.
     """
     latest = _latest(previous)
     made: list[Freeze] = []
     for record in _all_records(loaded, stamp):
         before = latest.get(_subject(record))
-        if before is None or _content(before) != _content(record):
-            made.append(record)
-    _refuse_same_label(made, previous)
+        if before is not None and _content(before) == _content(record):
+            continue
+        if isinstance(record, ConfigFreeze) and before is not None:
+            _refuse_same_label(loaded, before, record)
+        made.append(record)
     return tuple(made)
 
 
 def differences(
     loaded: LoadedEvaluation, previous: Sequence[Freeze], config: str
 ) -> tuple[Difference, ...]:
-    """Return every file that differs from what is frozen, for the tasks, the rules and one config."""
+    """Return, sorted, every file that differs from what is frozen: tasks, rules and one config.
+
+    The evaluation's README.md may differ: it describes, and decides nothing.
+
+    Raises:
+        UserError: when material can't be read.
+    """
     latest = _latest(previous)
     found: list[Difference] = []
-    for record in _all_records(loaded, Stamp("compared", "nobody <>", "1970-01-01T00:00:00.000Z")):
-        if isinstance(record, ConfigFreeze) and record.config != config:
-            continue
+    for record in _all_records(loaded, _NOBODY, config=config):
         before = latest.get(_subject(record))
-        if before is None or _content(before) != _content(record):
+        if before is None:
+            found.append(Difference(_file_of(record), "never frozen"))
+        else:
             found += _difference(before, record)
+    rules = latest.get(("evaluation",))
+    if isinstance(rules, EvaluationFreeze) and rules.tasks != len(loaded.tasks):
+        found += [
+            Difference(f"tasks/{record.task_id}", "removed")
+            for record in latest.values()
+            if isinstance(record, MaterialFreeze) and record.task_id not in loaded.tasks
+        ]
     return tuple(sorted(set(found)))
 
 
@@ -92,10 +111,13 @@ def material_freezes(previous: Sequence[Freeze]) -> dict[str, MaterialFreeze]:
     return {each.task_id: each for each in previous if isinstance(each, MaterialFreeze)}
 
 
-def _all_records(loaded: LoadedEvaluation, stamp: Stamp) -> Iterator[Freeze]:
+def _all_records(
+    loaded: LoadedEvaluation, stamp: Stamp, *, config: str | None = None
+) -> Iterator[Freeze]:
     yield _evaluation_record(loaded, stamp)
-    for config in loaded.configs.values():
-        yield _config_record(loaded, config, stamp)
+    for name, each in loaded.configs.items():
+        if config in {None, name}:
+            yield _config_record(loaded, each, stamp)
     for task in loaded.tasks.values():
         yield _material_record(loaded, task, stamp)
 
@@ -107,7 +129,7 @@ def _evaluation_record(loaded: LoadedEvaluation, stamp: Stamp) -> EvaluationFree
         title=loaded.evaluation.title,
         constructed=loaded.evaluation.constructed,
         rules=loaded.evaluation.rules(),
-        sha256=sha256_hex((loaded.folder / "evaluation.toml").read_bytes()),
+        sha256=sha256_hex(loaded.content),
         description=loaded.description,
         reason=stamp.reason,
         frozen_by=stamp.person,
@@ -117,182 +139,69 @@ def _evaluation_record(loaded: LoadedEvaluation, stamp: Stamp) -> EvaluationFree
 
 
 def _config_record(loaded: LoadedEvaluation, config: LoadedConfig, stamp: Stamp) -> ConfigFreeze:
-    settings = tuple(sorted(_flatten(config.written), key=lambda each: each.key))
-    files = tuple(_digest(loaded.folder, path) for path in _config_files(loaded.folder, config))
-    content = {
-        "settings": [[each.key, each.value] for each in settings],
-        "files": [[each.path, each.sha256] for each in files],
-    }
+    content = config_content(loaded, config)
     return ConfigFreeze(
         record="config/1",
         evaluation=loaded.name,
         config=config.name,
         version=config.config.version,
-        sha256=sha256_hex(canonical_json(content)),
-        settings=settings,
-        files=files,
+        sha256=content.sha256,
+        settings=content.settings,
+        files=content.files,
         reason=stamp.reason,
         frozen_by=stamp.person,
         frozen_at=stamp.at,
     )
 
 
-def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[Setting]:
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield Setting(key=f"{prefix}{key}", value=canonical_json(value).decode())
-
-
-def _config_files(folder: Path, config: LoadedConfig) -> list[Path]:
-    """Return prompt, history and the files of the command that lie in the evaluation, sorted."""
-    named = [each for each in (config.config.prompt, config.config.history) if each]
-    for each in named:
-        if not (folder / each).is_file():
-            raise UserError(f"{config.path}: {each} is missing below {folder}")
-    named += [
-        word.removeprefix("{evaluation}/")
-        for word in config.config.command
-        if word.startswith("{evaluation}/")
-        and (folder / word.removeprefix("{evaluation}/")).is_file()
-    ]
-    return sorted({folder / each for each in named})
-
-
 def _material_record(loaded: LoadedEvaluation, task: LoadedTask, stamp: Stamp) -> MaterialFreeze:
-    definition = canonical_json(
-        {
-            **task.task.model_dump(mode="json", exclude_defaults=True),
-            "checks_version": CHECKS_VERSION,
-        }
-    )
-    parts = {part.part: part for part in _parts(task, definition)}
-    given = [NamedDigest(name, parts[name].sha256) for name in ("instruction", "input")]
-    start = [
-        NamedDigest("start", parts["start"].sha256),
-        NamedDigest("restore", sha256_hex(canonical_json(list(task.task.restore)))),
-    ]
-    decides = [NamedDigest(name, parts[name].sha256) for name in ("expected", "grader")]
+    parts = task_parts(task)
+    refs = refs_of(parts)
     return MaterialFreeze(
         record="material/1",
         evaluation=loaded.name,
         task_id=task.task_id,
         title=task.task.title,
         negative=task.task.negative,
-        parts=tuple(part for part in parts.values() if part.files or part.part == "start"),
-        input_sha256=manifest_digest(given),
-        initial_state_ref=manifest_digest(start),
-        grader_ref=manifest_digest(decides),
-        sha256=manifest_digest(NamedDigest(name, part.sha256) for name, part in parts.items()),
+        parts=tuple(parts.values()),
+        input_sha256=refs.input_sha256,
+        initial_state_ref=refs.initial_state_ref,
+        grader_ref=refs.grader_ref,
+        sha256=material_sha256(parts),
         instruction=task.instruction,
-        definition=definition.decode(),
+        definition=definition(task),
         reason=stamp.reason,
         frozen_by=stamp.person,
         frozen_at=stamp.at,
     )
 
 
-def _parts(task: LoadedTask, definition: bytes) -> Iterator[Part]:
-    start = _digests(task.folder, task.folder / "start")
-    prefix = "start/"
-    given = [
-        each
-        for each in start
-        if matches(each.path.removeprefix(prefix).removesuffix(" (executable)"), task.task.inputs)
-    ]
-    yield _part("instruction", [_digest(task.folder, task.folder / "instruction.md")])
-    yield _part("input", given)
-    yield _part("start", start)
-    yield _part("expected", _digests(task.folder, task.folder / "expected"))
-    checks = FileDigest(path="task.toml", sha256=sha256_hex(definition), size=len(definition))
-    script = task.folder / "grader.py"
-    yield _part("grader", [*([_digest(task.folder, script)] if script.is_file() else []), checks])
-    proof = [
-        each
-        for name in ("faults", "solution")
-        for each in _digests(task.folder, task.folder / name)
-    ]
-    yield _part("proof", proof)
-
-
-def _part(name: PartName, files: Iterable[FileDigest]) -> Part:
-    listed = tuple(sorted(files, key=lambda each: each.path))
-    digest = manifest_digest(NamedDigest(each.path, each.sha256) for each in listed)
-    return Part(part=name, sha256=digest, files=listed)
-
-
-def _digests(base: Path, folder: Path) -> list[FileDigest]:
-    if not folder.is_dir():
-        return []
-    return [_digest(base, path) for path in files_below(folder) if not _LEFT_OUT & set(path.parts)]
-
-
-def _digest(base: Path, path: Path) -> FileDigest:
-    mode = path.lstat().st_mode
-    if not stat.S_ISREG(mode):
-        raise UserError(
-            f"{path} is no regular file",
-            hint="material is frozen by its bytes: put the file itself there",
-        )
-    content = path.read_bytes()
-    name = path.relative_to(base).as_posix()
-    # An executable start script is other material than one that can't be run.
-    executable = os.name != "nt" and mode & stat.S_IXUSR
-    return FileDigest(
-        path=f"{name} (executable)" if executable else name,
-        sha256=sha256_hex(content),
-        size=len(content),
-    )
-
-
-def _subject(record: Freeze) -> str:
+def _subject(record: Freeze) -> tuple[str, ...]:
     match record:
         case EvaluationFreeze():
-            return "evaluation"
+            return ("evaluation",)
         case ConfigFreeze():
-            return f"config {record.config}"
+            return ("config", record.config, record.version)
         case MaterialFreeze():
-            return f"task {record.task_id}"
+            return ("task", record.task_id)
 
 
-def _content(record: Freeze) -> dict[str, Any]:
-    """Return what a record is about, without who, when and why."""
-    return record.model_dump(exclude={"reason", "frozen_by", "frozen_at"})
-
-
-def _latest(previous: Sequence[Freeze]) -> dict[str, Freeze]:
+def _latest(previous: Sequence[Freeze]) -> dict[tuple[str, ...], Freeze]:
     return {_subject(record): record for record in previous}
 
 
-def _refuse_same_label(made: Sequence[Freeze], previous: Sequence[Freeze]) -> None:
-    for record in made:
-        if not isinstance(record, ConfigFreeze):
-            continue
-        same = config_freeze(previous, record.config, record.version)
-        if same is not None and same.sha256 != record.sha256:
-            raise UserError(
-                f"config {record.config} differs from the {record.version} that was frozen on {same.frozen_at[:10]}",
-                hint=f"give it a new version in configs/{record.config}.toml: one label stands for one content",
-            )
+def _content(record: Freeze) -> dict[str, object]:
+    """Return what a record is about, without who, when and why."""
+    return record.model_dump(exclude={"reason", "frozen_by", "frozen_at", "source"})
 
 
-def _difference(before: Freeze | None, now: Freeze) -> Iterator[Difference]:
-    """Name the files in which two freezes of the same thing differ."""
-    name = _file_of(now)
-    if before is None:
-        yield Difference(name, "never frozen")
-        return
-    old, new = _files_of(before), _files_of(now)
-    prefix = f"tasks/{now.task_id}/" if isinstance(now, MaterialFreeze) else ""
-    changed = False
-    for path in sorted(old.keys() | new.keys()):
-        if old.get(path) != new.get(path):
-            what = "removed" if path not in new else "added" if path not in old else "changed"
-            yield Difference(f"{prefix}{path}", what)
-            changed = True
-    if not changed:
-        yield Difference(name, "changed")
+def _refuse_same_label(loaded: LoadedEvaluation, before: Freeze, now: ConfigFreeze) -> None:
+    changed = ", ".join(each.path for each in _difference(before, now))
+    raise UserError(
+        f"evaluations/{loaded.name}/configs/{now.config}.toml: version {now.version!r} was frozen "
+        f"on {before.frozen_at[:10]} with other content: {changed} changed",
+        hint="give it a new version there: one label stands for one content",
+    )
 
 
 def _file_of(record: Freeze) -> str:
@@ -302,14 +211,31 @@ def _file_of(record: Freeze) -> str:
         case ConfigFreeze():
             return f"configs/{record.config}.toml"
         case MaterialFreeze():
-            return f"tasks/{record.task_id}/task.toml"
+            return f"tasks/{record.task_id}"
 
 
-def _files_of(record: Freeze) -> dict[str, str]:
+def _difference(before: Freeze, now: Freeze) -> Iterator[Difference]:
+    """Yield the files in which two freezes of the same thing differ."""
+    prefix = f"{_file_of(now)}/" if isinstance(now, MaterialFreeze) else ""
+    old, new = _files_of(before), _files_of(now)
+    for path in sorted(old.keys() | new.keys()):
+        if old.get(path) != new.get(path):
+            what = "removed" if path not in new else "added" if path not in old else "changed"
+            yield Difference(f"{prefix}{path}", what)
+
+
+def _files_of(record: Freeze) -> Mapping[str, object]:
+    """Return every file that a freeze covers, and what it was."""
     match record:
         case EvaluationFreeze():
             return {"evaluation.toml": record.sha256}
         case ConfigFreeze():
-            return {each.path: each.sha256 for each in record.files}
+            settings = {_file_of(record): record.settings}
+            return settings | _digests(record.files)
         case MaterialFreeze():
-            return {each.path: each.sha256 for part in record.parts for each in part.files}
+            files = {name: d for part in record.parts for name, d in _digests(part.files).items()}
+            return files | {"task.toml": record.definition}
+
+
+def _digests(files: Sequence[FileDigest]) -> dict[str, object]:
+    return {file.path: file.sha256 for file in files}

@@ -10,6 +10,8 @@ from evalbook.records.fields import Setting, attempt_parts
 from evalbook.records.plan import Plan, PlannedAttempt, PlannedTask
 from evalbook.records.task import MaterialFreeze
 
+Seeds = Literal["fixed", "independent", "none"]
+
 
 class PlanFacts(NamedTuple):
     """What every plan says of itself."""
@@ -54,7 +56,8 @@ def measure_plan(
         )
         for material in sorted(materials, key=lambda each: each.task_id)
     )
-    return _plan("measure", rules, config, tasks, facts, "fixed" if fixed else "independent", None)
+    seeds: Seeds = "fixed" if fixed else "independent"
+    return _plan(rules, config, tasks, facts, purpose="measure", seeds=seeds)
 
 
 def rerun_plan(
@@ -80,10 +83,8 @@ def rerun_plan(
             )
         )
     tasks = tuple(_planned(materials[task], tuple(wanted[task])) for task in sorted(wanted))
-    seeds: Literal["fixed", "none"] = (
-        "fixed" if any(o.attempt.seed is not None for o in originals) else "none"
-    )
-    return _plan("rerun", rules, config, tasks, facts, seeds, reason)
+    seeds: Seeds = "fixed" if any(o.attempt.seed is not None for o in originals) else "none"
+    return _plan(rules, config, tasks, facts, purpose="rerun", seeds=seeds, reason=reason)
 
 
 def _planned(material: MaterialFreeze, attempts: tuple[PlannedAttempt, ...]) -> PlannedTask:
@@ -97,13 +98,14 @@ def _planned(material: MaterialFreeze, attempts: tuple[PlannedAttempt, ...]) -> 
 
 
 def _plan(
-    purpose: Literal["measure", "rerun"],
     rules: Rules,
     config: ConfigFreeze,
     tasks: tuple[PlannedTask, ...],
     facts: PlanFacts,
-    seeds: Literal["fixed", "independent", "none"],
-    reason: str | None,
+    *,
+    purpose: Literal["measure", "rerun"],
+    seeds: Seeds,
+    reason: str | None = None,
 ) -> Plan:
     return Plan(
         record="plan/1",

@@ -17,7 +17,7 @@ _LONGEST_LINE = 1 << 20
 class Step(NamedTuple):
     """One step of a trace."""
 
-    index: int
+    number: int
     """Its place in the trace, from 1; what the agent calls it stands in ``fields``."""
     kind: str
     fields: Mapping[str, object]
