@@ -8,6 +8,7 @@ from evalbook.derive.book import Entry, EvaluationBook
 from evalbook.records.evaluation import Rules
 from evalbook.records.fields import AttemptId, ConfigRef, attempt_parts
 from evalbook.records.plan import Plan, PlannedTask
+from evalbook.records.task import MaterialFreeze
 
 Condition = Literal["live", "replayed", "unknown"]
 
@@ -190,6 +191,16 @@ def _cell(
         reruns=tuple(e for e in entries if e.attempt.rerun_of is not None),
         dependent=dependent,
     )
+
+
+def material_of(book: EvaluationBook, cell: Cell) -> MaterialFreeze | None:
+    """Return the latest freeze of the material that a cell was measured with, or None."""
+    for freeze in reversed(book.freezes):
+        if isinstance(freeze, MaterialFreeze) and freeze.task_id == cell.task_id:
+            frozen = (freeze.input_sha256, freeze.initial_state_ref, freeze.grader_ref)
+            if frozen == cell.yardstick:
+                return freeze
+    return None
 
 
 def measured_with(entry: Entry) -> Yardstick:
