@@ -13,7 +13,6 @@ from evalbook.present.tables import version_name
 from evalbook.present.templates import Templates
 from evalbook.present.text import ENGLISH, Language
 
-
 _FIELDS: Sequence[Callable[[Subject], Field]] = (
     measured.configuration,
     measured.time_span,

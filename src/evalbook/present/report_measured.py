@@ -12,6 +12,7 @@ from evalbook.present.text import count, mean_over, minute, out_of, percent, sho
 
 
 def configuration(subject: Subject) -> Field:
+    """The version's settings and files, as they were frozen."""
     _ = subject.language.gettext
     version = subject.figures.version
     freeze = subject.book.configs.get(version.config_ref)
@@ -28,6 +29,7 @@ def configuration(subject: Subject) -> Field:
 
 
 def time_span(subject: Subject) -> Field:
+    """When it was measured, in how many runs."""
     _ = subject.language.gettext
     label = _("Time span")
     starts = [e.attempt.started_at for e in subject.entries if e.attempt.started_at]
@@ -43,6 +45,7 @@ def time_span(subject: Subject) -> Field:
 
 
 def tasks(subject: Subject) -> Field:
+    """What was planned, executed and passed, task by task, before exclusion."""
     _ = subject.language.gettext
     figures = subject.figures
     cells = figures.version.cells
@@ -70,7 +73,7 @@ def tasks(subject: Subject) -> Field:
 
 
 def figures(subject: Subject) -> Field:
-    """The suite's figures, twice."""
+    """The suite's figures, before and after exclusion."""
     _ = subject.language.gettext
     figures = subject.figures
     tasks = len(figures.version.cells)
@@ -102,6 +105,7 @@ def figures(subject: Subject) -> Field:
 
 
 def start(subject: Subject) -> Field:
+    """Whether the start was found again after the attempts."""
     _ = subject.language.gettext
     label = _("Restoring the start")
     states = Counter(entry.attempt.restored for entry in subject.entries)
@@ -127,6 +131,7 @@ def start(subject: Subject) -> Field:
 
 
 def grading(subject: Subject) -> Field:
+    """What must hold for a pass, task by task."""
     _ = subject.language.gettext
     label = _("Grading rules")
     head = (_("Task"), _("Checks"), _("Grader"))
@@ -156,6 +161,7 @@ def _checks_in(definition: str) -> Iterator[str]:
 
 
 def outside(subject: Subject) -> Field:
+    """What was used of the world outside, as far as reported."""
     _ = subject.language.gettext
     label = _("Outside dependencies")
     version = subject.figures.version

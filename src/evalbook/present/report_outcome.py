@@ -23,6 +23,7 @@ from evalbook.records.pages import run_folder
 
 
 def exclusions(subject: Subject) -> Field:
+    """What was decided about attempts, each with its reason."""
     _ = subject.language.gettext
     label = _("Exclusions and reruns")
     allowed = ", ".join(subject.figures.version.rules.exclusion.allowed)
@@ -75,6 +76,7 @@ def _decided(subject: Subject, entry: Entry) -> Iterator[tuple[str, ...]]:
 
 
 def records(subject: Subject) -> Field:
+    """Where the rows and files lie, and what they were read in from."""
     _ = subject.language.gettext
     name = subject.book.name
     head = (_("Run"), _("Folder"), _("Planned"), _("Executed"), _("Passed"))
@@ -101,6 +103,7 @@ def records(subject: Subject) -> Field:
 
 
 def estimator(subject: Subject) -> Field:
+    """How the figures are made, and how far they carry."""
     _ = subject.language.gettext
     rules = subject.figures.version.rules
     weights = ", ".join(f"{each.task} {each.weight}" for each in rules.weights)
@@ -124,6 +127,7 @@ def estimator(subject: Subject) -> Field:
 
 
 def delivery(subject: Subject) -> Field:
+    """What the first attempts delivered, and what was there in the end."""
     _ = subject.language.gettext
     found = delivery_of(subject.entries)
     label = _("First and final delivery, retries")
@@ -149,6 +153,7 @@ def delivery(subject: Subject) -> Field:
 
 
 def effort(subject: Subject) -> Field:
+    """What it took, and how much of that is unknown."""
     _ = subject.language.gettext
     found = effort_of(entry.attempt for entry in subject.entries)
     label = _("Time, cost, people")
@@ -170,6 +175,7 @@ def _human(total: Decimal, known: int, language: Language) -> str:
 
 
 def critical(subject: Subject) -> Field:
+    """Critical checks that failed."""
     _ = subject.language.gettext
     label = _("Critical errors and the uses they affect")
     checks = check_failures(subject.entries)
@@ -190,6 +196,7 @@ def critical(subject: Subject) -> Field:
 
 
 def next_steps(subject: Subject) -> Field:
+    """What to fix, what to measure."""
     _ = subject.language.gettext
     counts = subject.figures.before.counts
     says = []
