@@ -45,7 +45,8 @@ def exclude(
       evalbook exclude missing-department/3 --reason "the machine lost power during the attempt"
       evalbook exclude --evaluation terminal-bench --verdict infra_error --reason "no verdict in the source"
     """
-    from evalbook.jobs.decide import Selection, exclude_attempts
+    from evalbook.jobs.decide import exclude_attempts
+    from evalbook.jobs.select import Selection
 
     chosen = Selection(evaluation, attempts, config, verdicts)
     done = exclude_attempts(options.folder(), chosen, reason=reason, clock=now, say=talk)
@@ -67,7 +68,8 @@ def reinstate(
       evalbook reinstate missing-department/3 --reason "the log shows that power came back in time"
       evalbook reinstate k3f9/complete/1 k3f9/complete/2 --reason "excluded by mistake, see #31"
     """
-    from evalbook.jobs.decide import Selection, reinstate_attempts
+    from evalbook.jobs.decide import reinstate_attempts
+    from evalbook.jobs.select import Selection
 
     chosen = Selection(evaluation, attempts, None, ())
     done = reinstate_attempts(options.folder(), chosen, reason=reason, clock=now, say=talk)
@@ -94,8 +96,8 @@ def rerun(
       evalbook rerun k3f9/complete/1 --reason "does the crash come again?"
     """
     from evalbook.cli.progress import Terminal
-    from evalbook.jobs.decide import Selection
-    from evalbook.jobs.run import rerun_attempts
+    from evalbook.jobs.rerun import rerun_attempts
+    from evalbook.jobs.select import Selection
 
     chosen = Selection(evaluation, attempts, None, ())
     with Terminal() as terminal:
@@ -103,4 +105,5 @@ def rerun(
             options.folder(), chosen, reason=reason, jobs=jobs, environment=dict(os.environ),
             clock=now, say=talk, progress=terminal.update,
         )  # fmt: skip
-    answer(done.as_json() if as_json else done.as_text())
+    said = done.answer()
+    answer(said.as_json() if as_json else said.as_text())

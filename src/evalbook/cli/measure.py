@@ -70,7 +70,8 @@ def run(
         done = run_evaluation(
             options.folder(), order, clock=now, say=talk, progress=terminal.update
         )
-    answer(done.as_json() if as_json else done.as_text())
+    said = done.answer()
+    answer(said.as_json() if as_json else said.as_text())
     if not done.judged:
         talk("no attempt came to a verdict of its own: nothing was measured")
         click.get_current_context().exit(NOTHING_MEASURED)

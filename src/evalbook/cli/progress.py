@@ -24,5 +24,26 @@ class Terminal:
         return None
 
     def update(self, progress: "Progress") -> None:
-        """Say what has happened."""
-        talk(str(progress))
+        """Say what was just finished, how far the run is, what it has cost and how long it may take."""
+        row = progress.last
+        if row is None:
+            return
+        costs = [f"{each.amount:f} {each.currency}" for each in progress.costs]
+        if progress.unknown_costs:
+            costs.append(f"{progress.unknown_costs} costs unknown")
+        left = f", about {_duration(progress.left_s)} left" if progress.left_s else ""
+        seen = dict(progress.verdicts)[row.task_id]
+        number = row.attempt_id.rpartition("/")[2]
+        talk(
+            f"[{progress.done}/{progress.planned}] {row.task_id} {number} {row.verdict}"
+            f"  ({''.join(_MARKS[verdict] for verdict in seen)}; {', '.join(costs)}{left})"
+        )
+
+
+_MARKS = {"pass": "+", "fail": "x", "timeout": "t", "infra_error": "?"}
+_MINUTE_S = 60
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole} s" if whole < 2 * _MINUTE_S else f"{whole // _MINUTE_S} min"
