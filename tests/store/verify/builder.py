@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from tests.builders import PERSON, START, exclusion_of, plan_of, rows_of
+
 from evalbook.base.canonical import sha256_hex
 from evalbook.base.problems import Finding
 from evalbook.base.times import instant
@@ -25,7 +27,6 @@ from evalbook.records.plan import Plan
 from evalbook.records.task import MaterialFreeze
 from evalbook.store.git import Repository
 from evalbook.store.verify.verify import Verification, verify
-from tests.builders import PERSON, START
 
 FILE, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
 
@@ -198,3 +199,34 @@ _STAMP = {"reason": "first freeze", "frozen_by": PERSON, "frozen_at": instant(ST
 def of_rule(seen: Verification, rule: str) -> tuple[Finding, ...]:
     """What was found by one rule."""
     return tuple(finding for finding in seen.findings if finding.rule == rule)
+
+
+class Story(NamedTuple):
+    """An honest book to attack: freeze, plan, two pages of rows, one exclusion, a commit each."""
+
+    past: Past
+    plan: Plan
+    rows: tuple[Attempt, ...]
+    """Three tries at ``complete``, then two at ``missing``, the last an infrastructure error."""
+    freeze: Leaf
+    planned: Leaf
+    first: Leaf
+    """Rows 0 to 2."""
+    second: Leaf
+    """Rows 3 and 4."""
+    excluded: Leaf
+    """The exclusion of row 4."""
+
+
+def story(repository: Repository) -> Story:
+    """An honest book of five commits; the last one excludes an infrastructure error."""
+    plan = plan_of({"complete": 3, "missing": 2})
+    rows = tuple(rows_of(plan, {"complete": "pfp", "missing": "pi"}))
+    leaves = (
+        freeze_of(plan), page(plan), page(*rows[:3], plan=plan), page(*rows[3:], plan=plan),
+        page(exclusion_of(rows[4])),
+    )  # fmt: skip
+    past = Past(repository)
+    for leaf in leaves:
+        past.commit(leaf)
+    return Story(past, plan, rows, *leaves)
