@@ -41,6 +41,10 @@ class Clock:
         now, self._next = self._next, self._next + timedelta(seconds=1)
         return now
 
+    def skip(self, by: timedelta) -> None:
+        """Let so much time pass."""
+        self._next += by
+
 
 def refs(task: str) -> dict[str, str]:
     """The three references of a task's material."""

@@ -1,271 +1,191 @@
-"""Rows reach the book once each, in every kind of repository, and the user's work stays as it was."""
+"""Every row of a run reaches the book once, whatever happens to the branch or the process."""
 
-import os
-import subprocess
-from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.builders import RUN, Clock, plan_of, row_of
+from tests.store.scenes import PLAN, git, linked, plain, rows_in, write_three
 
 from evalbook.base.canonical import sha256_hex
 from evalbook.base.files import KeptFile
 from evalbook.base.problems import UserError
-from evalbook.records.attempt import Artifact, Attempt
+from evalbook.records.attempt import Artifact
+from evalbook.records.pages import line_bytes
 from evalbook.store.artifacts import ArtifactStore
 from evalbook.store.git import Repository
-from evalbook.store.journal import Journal
-from evalbook.store.ledger import Ledger, NewPage
-from evalbook.store.reading import commits_of_pages, read_book
-from evalbook.store.writer import RunWriter, recover
-
-PLAN = plan_of({"complete": 20, "missing": 20})
+from evalbook.store.journal import Journal, Opened, Waiting
+from evalbook.store.ledger import Ledger
+from evalbook.store.reading import read_book
+from evalbook.store.writer import Recovered, RunWriter, recover
 
 
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
-    )
-    return done.stdout
-
-
-def has_reftable() -> bool:
-    version = subprocess.run(
-        ["git", "version"], capture_output=True, text=True, check=True
-    ).stdout.split()[2]
-    return tuple(int(part) for part in version.split(".")[:2]) >= (2, 45)
-
-
-def plain(repository: Repository, where: Path) -> Path:
-    del where
-    assert repository.work_tree is not None
-    return repository.work_tree
-
-
-def linked(repository: Repository, where: Path) -> Path:
-    git(plain(repository, where), "worktree", "add", "--quiet", "-b", "side", str(where / "linked"))
-    return where / "linked"
-
-
-def submodule(repository: Repository, where: Path) -> Path:
-    inner = plain(repository, where)
-    outer = where / "outer"
-    kind = git(inner, "rev-parse", "--show-object-format").strip()
-    git(where, "init", "--quiet", f"--object-format={kind}", str(outer))
-    git(
-        outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "part"
-    )
-    return outer / "part"
-
-
-def sparse_outside(repository: Repository, where: Path) -> Path:
-    top = plain(repository, where)
-    git(top, "sparse-checkout", "set", "--cone", "--sparse-index", "code")
-    return top
-
-
-def sparse_inside(repository: Repository, where: Path) -> Path:
-    top = plain(repository, where)
-    git(top, "sparse-checkout", "set", "--cone", "ledger")
-    return top
-
-
-@pytest.fixture(params=["sha1", "sha256"])
-def made(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Repository]:
-    with Repository.create(tmp_path / "made", object_format=request.param) as repository:
-        top = plain(repository, tmp_path)
-        (top / "code").mkdir()
-        (top / "code" / "a.py").write_text("a = 1\n")
-        (top / "b.txt").write_text("b\n")
-        git(top, "add", ".")
-        git(top, "commit", "--quiet", "-m", "start")
-        yield repository
-
-
-def write_three(repository: Repository) -> None:
-    ledger = Ledger(repository, clock=Clock())
-    with RunWriter.begin(ledger, ArtifactStore.of(repository), PLAN, Clock()) as writer:
-        for number in (1, 2, 3):
-            attempt = row_of(PLAN, "complete", number, "p")
-            writer.started(attempt.attempt_id)
-            writer.finished(attempt, ())
-
-
-def rows_in(repository: Repository) -> list[str]:
-    head = repository.head()
-    assert head is not None
-    text = read_book(repository, head)
-    assert text.flaws == ()
-    return [
-        line.record.attempt_id
-        for page in text.pages
-        for line in page.lines
-        if isinstance(line.record, Attempt)
-    ]
-
-
-def assert_only_added(top: Path) -> None:
-    assert (
-        git(
-            top, "log", "-m", "--no-renames", "--diff-filter=DMRT", "--format=%h", "--", "ledger/*/"
-        )
-        == ""
-    )
-    git(top, "fsck", "--strict")
-
-
-@pytest.mark.parametrize("kind", [plain, linked, submodule, sparse_outside, sparse_inside])
-def test_rows_land_in_every_kind_of_work_tree(
-    made: Repository, tmp_path: Path, kind: Callable[[Repository, Path], Path]
-) -> None:
-    top = kind(made, tmp_path)
-    with Repository(top) as repository:
-        write_three(repository)
-        assert rows_in(repository) == [f"{RUN}/complete/{n}" for n in (1, 2, 3)]
-        assert git(top, "status", "--porcelain") == ""
-        assert (top / "ledger").exists() == (kind is not sparse_outside)
-        (top / "c.txt").write_text("")
-        git(top, "add", "c.txt")
-        git(top, "commit", "--quiet", "-m", "the user's next plain commit")
-        assert len(rows_in(repository)) == 3
-    assert_only_added(top)
-
-
-@pytest.mark.skipif(not has_reftable(), reason="this git has no reftable")
-def test_rows_land_in_a_reftable_repository(tmp_path: Path) -> None:
-    with Repository.create(tmp_path / "made", ref_format="reftable") as repository:
-        write_three(repository)
-        assert len(rows_in(repository)) == 3
-    assert_only_added(tmp_path / "made")
-
-
-def test_the_first_commit_of_a_repository_can_be_a_page(repository: Repository) -> None:
-    write_three(repository)
-    assert len(rows_in(repository)) == 3
-    assert repository.work_tree is not None
-    assert git(repository.work_tree, "status", "--porcelain") == ""
-
-
-def test_what_the_user_has_staged_changed_and_left_untracked_stays_as_it_was(
-    made: Repository,
-) -> None:
+def test_a_run_does_not_end_because_the_user_is_rebasing(made: Repository) -> None:
     top = plain(made, Path())
-    (top / "b.txt").write_text("staged\n")
-    git(top, "add", "b.txt")
-    (top / "b.txt").write_text("staged, then changed\n")
-    (top / "code" / "a.py").unlink()
-    (top / "new").write_text("untracked\n")
-    (top / "intended").write_text("x")
-    git(top, "add", "-N", "intended")
-    before = git(top, "status", "--porcelain=v2"), git(top, "diff"), git(top, "diff", "--cached")
-    write_three(made)
-    assert before == (
-        git(top, "status", "--porcelain=v2"),
-        git(top, "diff"),
-        git(top, "diff", "--cached"),
-    )
-    assert len(rows_in(made)) == 3
-    git(top, "commit", "--quiet", "-m", "only what was staged")
-    assert git(top, "show", "--name-only", "--format=").split() == ["b.txt"]
-
-
-def test_line_end_conversion_and_filters_do_not_touch_a_page(made: Repository) -> None:
-    top = plain(made, Path())
-    git(top, "config", "core.autocrlf", "true")
-    git(top, "config", "filter.shout.clean", "tr a-z A-Z")
-    git(top, "config", "filter.shout.smudge", "tr a-z A-Z")
-    (top / ".git" / "info" / "attributes").write_text("ledger/** filter=shout\n")
-    write_three(made)
-    assert len(rows_in(made)) == 3
-
-
-def test_hooks_of_the_user_are_not_run(made: Repository) -> None:
-    hook = made.git_dir / "hooks" / "pre-commit"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\nexit 1\n")
-    hook.chmod(0o755)
-    write_three(made)
-    assert len(rows_in(made)) == 3
-
-
-def test_commits_are_signed_where_the_user_signs(made: Repository, tmp_path: Path) -> None:
-    top = plain(made, Path())
-    key = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    git(top, "config", "gpg.format", "ssh")
-    git(top, "config", "user.signingkey", str(key))
-    git(top, "config", "commit.gpgsign", "true")
-    (tmp_path / "signers").write_text(f"person@example.org {key.with_suffix('.pub').read_text()}")
-    git(top, "config", "gpg.ssh.allowedSignersFile", str(tmp_path / "signers"))
-    write_three(made)
-    assert set(git(top, "log", "-4", "--format=%G?").split()) == {"G"}
-    ledger = Ledger(made, clock=Clock())
-    other = plan_of({"complete": 1}, run="20261130-2119-aaaa")
-    ledger.append_bulk([NewPage(f"ledger/inventory/runs/agent/{other.run_id}", (other,), "plan")])
-    assert git(top, "log", "-1", "--format=%G?").strip() == "G"
-
-
-def test_a_detached_head_is_refused_and_the_way_out_named(made: Repository) -> None:
-    git(plain(made, Path()), "checkout", "--quiet", "--detach")
-    with pytest.raises(UserError, match="detached") as refusal:
-        write_three(made)
-    assert "git switch" in str(refusal.value.hint)
-
-
-@pytest.mark.parametrize("what", ["merge", "rebase", "cherry-pick", "revert"])
-def test_in_the_middle_of_something_nothing_is_written(made: Repository, what: str) -> None:
-    top = plain(made, Path())
-    git(top, "switch", "--quiet", "-c", "other")
-    (top / "b.txt").write_text("other\n")
-    git(top, "commit", "--quiet", "-am", "other")
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    writer = RunWriter.begin(ledger, store, PLAN, Clock())
+    git(top, "checkout", "--quiet", "--detach")
+    for number in range(1, 4):
+        writer.finished(row_of(PLAN, "complete", number), ())
+    assert "detached" in str(writer.held_up)
     git(top, "switch", "--quiet", "main")
-    (top / "b.txt").write_text("main\n")
-    git(top, "commit", "--quiet", "-am", "main")
-    if what == "revert":
-        (top / "b.txt").write_text("later\n")
-        git(top, "commit", "--quiet", "-am", "later")
-    argument = "HEAD~1" if what == "revert" else "other"
-    stopped = subprocess.run(["git", what, argument], cwd=top, capture_output=True, check=False)
-    assert stopped.returncode != 0
-    before = git(top, "rev-parse", "HEAD")
-    with pytest.raises(UserError, match="under way"):
-        write_three(made)
-    assert git(top, "rev-parse", "HEAD") == before
-
-
-def test_without_an_identity_nothing_is_written(
-    made: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    git(plain(made, Path()), "config", "user.useConfigOnly", "true")
-    with pytest.raises(UserError, match="who you are"):
-        Ledger(made, clock=Clock()).person()
-
-
-def test_a_lock_of_gits_own_is_named_and_never_deleted(
-    made: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evalbook.store.commits._PATIENCE_S", 0.1)
-    lock = made.git_dir / "index.lock"
-    lock.touch()
-    before = made.head()
-    with pytest.raises(UserError, match=r"index\.lock"):
-        write_three(made)
-    assert lock.exists()
-    assert made.head() == before
+    assert rows_in(made) == []
+    for number in range(4, 17):
+        writer.finished(row_of(PLAN, "complete", number), ())
+    writer.close()
+    assert len(rows_in(made)) == 16
+    assert writer.held_up is None
 
 
 def test_a_row_that_could_not_be_committed_is_kept_and_committed_later(made: Repository) -> None:
+    top = plain(made, Path())
     ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
     writer = RunWriter.begin(ledger, store, PLAN, Clock())
-    git(plain(made, Path()), "checkout", "--quiet", "--detach")
-    with pytest.raises(UserError, match="detached"):
-        writer.finished(row_of(PLAN, "complete", 1), ())
+    git(top, "checkout", "--quiet", "--detach")
+    writer.finished(row_of(PLAN, "complete", 1), ())
     with pytest.raises(UserError, match="detached"):
         writer.close()
-    git(plain(made, Path()), "switch", "--quiet", "main")
-    assert [(found.rows, found.interrupted) for found in recover(ledger, store)] == [(1, ())]
+    (held,) = recover(ledger, store)
+    assert (held.run_id, held.rows) == (RUN, 0)
+    assert "detached" in str(held.held_up)
+    git(top, "switch", "--quiet", "main")
+    assert recover(ledger, store) == (Recovered(RUN, 1, ()),)
     assert rows_in(made) == [f"{RUN}/complete/1"]
+    assert recover(ledger, store) == ()
+
+
+def test_rows_wait_for_the_branch_that_has_their_plan(made: Repository) -> None:
+    top = plain(made, Path())
+    git(top, "branch", "other")
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    writer = RunWriter.begin(ledger, store, PLAN, Clock())
+    git(top, "switch", "--quiet", "other")
+    writer.finished(row_of(PLAN, "complete", 1), ())
+    with pytest.raises(UserError, match="which these rows belong to"):
+        writer.close()
+    (held,) = recover(ledger, store)
+    assert "not on this branch" in str(held.held_up)
+    git(top, "switch", "--quiet", "main")
+    assert recover(ledger, store) == (Recovered(RUN, 1, ()),)
+    assert rows_in(made) == [f"{RUN}/complete/1"]
+
+
+def test_a_run_of_another_work_tree_is_left_to_that_one(made: Repository, tmp_path: Path) -> None:
+    side = linked(made, tmp_path)
+    with Repository(side) as repository:
+        ledger, store = Ledger(repository, clock=Clock()), ArtifactStore.of(repository)
+        writer = RunWriter.begin(ledger, store, PLAN, Clock())
+        git(side, "checkout", "--quiet", "--detach")
+        writer.finished(row_of(PLAN, "complete", 1), ())
+        with pytest.raises(UserError, match="detached"):
+            writer.close()
+        git(side, "switch", "--quiet", "side")
+        git(plain(made, Path()), "merge", "--quiet", "side")
+        assert recover(Ledger(made, clock=Clock()), store) == ()
+        assert recover(ledger, store) == (Recovered(RUN, 1, ()),)
+        assert rows_in(repository) == [f"{RUN}/complete/1"]
+    assert rows_in(made) == []
+
+
+def test_a_run_that_died_before_its_plan_leaves_nothing(made: Repository) -> None:
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    journal = Journal.of(made, RUN)
+    assert journal.hold()
+    journal.open(Opened(f"ledger/inventory/runs/agent/{RUN}", str(made.git_dir)))
+    journal.release()
+    assert recover(ledger, store) == ()
+    assert list((made.common_dir / "evalbook" / "runs").iterdir()) == []
+
+
+def test_a_row_that_contradicts_the_book_is_refused_by_name(made: Repository) -> None:
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    with RunWriter.begin(ledger, store, PLAN, Clock()) as writer:
+        writer.finished(row_of(PLAN, "complete", 1), ())
+    row = line_bytes(row_of(PLAN, "complete", 1, "f"))
+    journal = Journal.of(made, RUN)
+    assert journal.hold()
+    journal.open(Opened(f"ledger/inventory/runs/agent/{RUN}", str(made.git_dir)))
+    journal.finish(Waiting(f"{RUN}/complete/1", row, ()))
+    journal.release()
+    with pytest.raises(UserError, match=f"{RUN}/complete/1"):
+        recover(ledger, store)
+    assert len(rows_in(made)) == 1
+
+
+def test_an_attempt_is_recorded_once_however_often_it_is_told(made: Repository) -> None:
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    with RunWriter.begin(ledger, store, PLAN, Clock()) as writer:
+        writer.finished(row_of(PLAN, "complete", 1), ())
+        writer.finished(row_of(PLAN, "complete", 1), ())
+        with pytest.raises(UserError, match="another row"):
+            writer.finished(row_of(PLAN, "complete", 1, "f"), ())
+    with RunWriter.resume(ledger, store, PLAN, Clock()) as again:
+        again.finished(row_of(PLAN, "complete", 1), ())
+        with pytest.raises(UserError, match="another row"):
+            again.finished(row_of(PLAN, "complete", 1, "f"), ())
+    assert rows_in(made) == [f"{RUN}/complete/1"]
+
+
+def test_only_planned_attempts_can_be_written(made: Repository) -> None:
+    other = plan_of({"unheard": 1})
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    with RunWriter.begin(ledger, store, PLAN, Clock()) as writer:
+        with pytest.raises(ValueError, match="not in the plan"):
+            writer.started(f"{RUN}/complete/21")
+        with pytest.raises(ValueError, match="not in the plan"):
+            writer.finished(row_of(other, "unheard", 1), ())
+    with pytest.raises(ValueError, match="closed"):
+        writer.finished(row_of(PLAN, "complete", 1), ())
+
+
+def test_a_run_that_is_resumed_knows_what_has_no_row_yet(made: Repository) -> None:
+    plan = plan_of({"complete": 2, "missing": 1})
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    with RunWriter.begin(ledger, store, plan, Clock()) as writer:
+        assert len(writer.without_row()) == 3
+        writer.finished(row_of(plan, "complete", 1), ())
+    with RunWriter.resume(ledger, store, plan, Clock()) as again:
+        assert again.without_row() == (f"{RUN}/complete/2", f"{RUN}/missing/1")
+    git(plain(made, Path()), "switch", "--quiet", "--orphan", "empty")
+    with pytest.raises(UserError, match="not on this branch"):
+        RunWriter.resume(ledger, store, plan, Clock())
+
+
+def test_a_row_that_waits_is_committed_after_ten_minutes(made: Repository) -> None:
+    plan = plan_of({"complete": 30})
+    clock = Clock()
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    with RunWriter.begin(ledger, store, plan, clock) as writer:
+        for number in range(1, 26):  # from the 24th on, three rows wait for one page
+            writer.finished(row_of(plan, "complete", number), ())
+        assert len(rows_in(made)) == 24
+        clock.skip(timedelta(minutes=10))
+        writer.finished(row_of(plan, "complete", 26), ())
+        assert len(rows_in(made)) == 26
+
+
+def test_a_file_that_changed_after_it_was_hashed_is_not_kept(
+    made: Repository, tmp_path: Path
+) -> None:
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    file = tmp_path / "stdout.txt"
+    file.write_bytes(b"now this")
+    digest = sha256_hex(b"then that")
+    with RunWriter.begin(ledger, store, PLAN, Clock()) as writer:
+        for place in ("ledger", "store"):
+            artifact = Artifact(name="a", role="log", sha256=digest, size=9, place=place)
+            row = row_of(PLAN, "complete", 1, artifacts=(artifact,))
+            with pytest.raises(ValueError, match="has changed"):
+                writer.finished(row, (KeptFile(digest, file),))
+    assert rows_in(made) == []
+
+
+def test_looking_for_what_was_left_starts_no_git(
+    made: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_three(made)
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    monkeypatch.setenv("PATH", "/nonexistent")
     assert recover(ledger, store) == ()
 
 
@@ -295,15 +215,13 @@ def test_a_run_has_one_writer(made: Repository) -> None:
 
 
 def test_another_row_for_an_attempt_that_waits_is_refused(made: Repository) -> None:
-    journal = Journal.of(made, RUN)
-    assert journal.hold()
-    journal.release()
     ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
     with RunWriter.begin(ledger, store, PLAN, Clock()) as writer:
         for number in range(1, 18):  # from the sixteenth on, two rows wait for one page
             writer.finished(row_of(PLAN, "complete", number), ())
         with pytest.raises(UserError, match="another row"):
             writer.finished(row_of(PLAN, "complete", 17, "f"), ())
+    assert len(rows_in(made)) == 17
 
 
 def test_pages_grow_with_the_run_so_that_a_pull_request_stays_readable(made: Repository) -> None:
@@ -338,37 +256,3 @@ def test_artifacts_go_where_their_row_says(made: Repository, tmp_path: Path) -> 
     ).read_bytes() == small
     assert store.read(sha256_hex(large)) == large
     assert not store.has(sha256_hex(small))
-
-
-def test_a_bulk_import_is_a_commit_a_page_and_moves_the_branch_once(made: Repository) -> None:
-    top = plain(made, Path())
-    (top / "b.txt").write_text("staged\n")
-    git(top, "add", "b.txt")
-    plans = [plan_of({"complete": 1}, run=f"20261130-21{n:02d}-aaaa") for n in range(30)]
-    pages = [
-        NewPage(f"ledger/inventory/runs/agent/{p.run_id}", (p,), f"plan {p.run_id}") for p in plans
-    ]
-    receipt = Ledger(made, clock=Clock()).append_bulk(pages)
-    assert receipt.commit == made.head()
-    assert len(receipt.paths) == 30
-    assert git(top, "status", "--porcelain") == "M  b.txt\n"
-    found = commits_of_pages(made, receipt.commit)
-    assert sorted(found) == sorted(receipt.paths)
-    assert len(set(found.values())) == 30
-    assert_only_added(top)
-
-
-def test_a_line_break_cannot_forge_a_trailer(made: Repository) -> None:
-    page = NewPage(f"ledger/inventory/runs/agent/{RUN}", (PLAN,), "plan\n\nEvalbook-Reason: forged")
-    before = made.head()
-    with pytest.raises(UserError, match="line break"):
-        Ledger(made, clock=Clock()).append(page)
-    assert made.head() == before
-
-
-def test_a_ledger_that_is_a_link_is_refused(made: Repository, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (plain(made, Path()) / "ledger").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match="symbolic link"):
-        write_three(made)
-    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -1,15 +1,23 @@
 """The artifact store: files by their SHA-256, written once."""
 
 import contextlib
+import hashlib
+import os
+import shutil
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
 import fsspec
+from fsspec.implementations.local import LocalFileSystem
 
 from evalbook.base.canonical import sha256_hex
+from evalbook.base.files import sync_folder, write_whole
 from evalbook.base.problems import UserError
 from evalbook.store.git import Repository
+
+_CHUNK = 1 << 20
 
 
 class ArtifactStore:
@@ -19,6 +27,9 @@ class ArtifactStore:
         self.url = url
         """Where the store is: a path or an fsspec URL."""
         self._files, self._root = fsspec.core.url_to_fs(url)
+        local = isinstance(self._files, LocalFileSystem)
+        self._folder = Path(self._root) if local else None
+        """None where it is not on this machine."""
 
     @classmethod
     def of(cls, repository: Repository) -> Self:
@@ -37,21 +48,51 @@ class ArtifactStore:
         """Store ``content`` unless it is there already, and return its SHA-256."""
         sha256 = sha256_hex(content)
         if not self.has(sha256):
-            place = self._place(sha256)
-            beside = f"{place}.{uuid.uuid4().hex}~"
-            self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
-            try:
-                self._files.pipe_file(beside, content)
-                self._files.mv(beside, place)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    self._files.rm_file(beside)
-                raise
+            if self._folder is not None:
+                write_whole(Path(self._place(sha256)), content, durable=True)
+            else:
+                self._upload(sha256, lambda beside: self._files.pipe_file(beside, content))
         return sha256
 
     def put_file(self, path: Path) -> str:
-        """Store the content of a file and return its SHA-256."""
-        return self.put(path.read_bytes())
+        """Store the content of a file, however large, and return its SHA-256."""
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if not self.has(sha256):
+            if self._folder is not None:
+                self._copy(path, sha256)
+            else:
+                self._upload(sha256, lambda beside: self._files.put_file(str(path), beside))
+        return sha256
+
+    def _copy(self, path: Path, sha256: str) -> None:
+        """Copy a file to its place in a local store, durably, in one step."""
+        place = Path(self._place(sha256))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside = place.with_name(f".~{uuid.uuid4().hex}")
+        try:
+            with path.open("rb") as source, beside.open("xb") as target:
+                shutil.copyfileobj(source, target, _CHUNK)
+                target.flush()
+                os.fsync(target.fileno())
+            beside.replace(place)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+        sync_folder(place.parent)
+
+    def _upload(self, sha256: str, send: Callable[[str], object]) -> None:
+        """Send a file beside its place, then give it its name: a reader never sees half of it."""
+        place = self._place(sha256)
+        beside = f"{place}.{uuid.uuid4().hex}~"
+        self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
+        try:
+            send(beside)
+            self._files.mv(beside, place)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._files.rm_file(beside)
+            raise
 
     def read(self, sha256: str) -> bytes:
         """Return the content of one artifact, its hash checked.

@@ -1,37 +1,32 @@
 """One commit that adds files, made without touching what the user has staged or changed.
 
-The commit is built on a private index and the branch is moved by compare-and-swap. The user's own
-index learns of the new paths in the same breath, while its lock is ours: otherwise their next plain
-commit would delete the page. An intent on disk lets the next command finish what a kill cut short.
+The commit is built on a private index, the branch is moved by compare-and-swap, and the user's own
+index and work tree learn of the new files in the same breath, while the lock on the index is ours:
+otherwise their next plain commit would delete the page.
 """
 
-import json
 import os
-import shutil
-import time
-import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from filelock import FileLock, Timeout
-
-from evalbook.base.files import write_whole
 from evalbook.base.problems import UserError
+from evalbook.store.checkout import Checkout, index_lock, scratch
 from evalbook.store.git import Repository
+from evalbook.store.intent import declare, withdraw
+from evalbook.store.locks import CannotWriteError
 
-_PATIENCE_S = 10.0
-"""How long another program may hold git's own locks before we say so."""
-_LOCK_S = 300.0
-"""How long other evalbook processes may hold ours: each holds it for some 50 ms."""
+_TRIES = 100
+"""How often the branch may move under our hands before we give up."""
 
 _UNDER_WAY = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
+    "rebase-apply": "a rebase or `git am`",
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "REVERT_HEAD": "a revert",
+    "sequencer": "a cherry-pick or revert",
     "BISECT_LOG": "a bisection",
 }
 
@@ -42,6 +37,8 @@ class NewFiles(NamedTuple):
     files: Mapping[str, bytes]
     """Path from the top to content; none of the paths exists yet, or it holds the same bytes."""
     message: bytes
+    needed: str | None = None
+    """A folder or file that the branch must have: the plan of the rows that are added."""
 
 
 class Target(NamedTuple):
@@ -56,43 +53,38 @@ def target(repository: Repository) -> Target:
     """Return the branch a commit would go to.
 
     Raises:
-        UserError: on a detached HEAD, during a merge, rebase, cherry-pick, revert or bisection, and
-            in a bare repository.
+        CannotWriteError: on a detached HEAD, during a merge, rebase, cherry-pick, revert or
+            bisection, and in a bare repository.
     """
-    if repository.work_tree is None:
-        raise UserError("a bare repository has no branch checked out", hint="write from a clone")
-    for name, what in _UNDER_WAY.items():
-        if (repository.git_dir / name).exists():
-            raise UserError(
-                f"{what} is under way in {repository.work_tree}: a commit now would become part of it",
-                hint="finish or abort it (`git status` tells how); what is finished is kept until then",
-            )
+    _refuse_half_done(repository)
     ref = repository.head_ref()
     if ref is None:
-        raise UserError(
+        raise CannotWriteError(
             "HEAD is detached: a commit here would belong to no branch",
             hint="check out a branch, say `git switch main`; what is finished is kept until then",
         )
     return Target(ref, repository.head())
 
 
-@contextmanager
-def writing(repository: Repository) -> Iterator[None]:
-    """Be the only evalbook process that writes to this repository.
+def _refuse_half_done(repository: Repository) -> Path:
+    if repository.work_tree is None:
+        raise CannotWriteError(
+            "a bare repository has no branch checked out", hint="write from a clone"
+        )
+    for name, what in _UNDER_WAY.items():
+        if (repository.git_dir / name).exists() or _is_ref(repository, name):
+            raise CannotWriteError(
+                f"{what} is under way in {repository.work_tree}: a commit now would become part of it",
+                hint="finish or abort it (`git status` tells how); what is finished is kept until then",
+            )
+    return repository.work_tree
 
-    Raises:
-        UserError: when another one holds the lock for minutes.
-    """
-    folder = repository.common_dir / "evalbook"
-    folder.mkdir(exist_ok=True)
-    lock = FileLock(folder / "lock", timeout=_LOCK_S)
-    try:
-        with lock:
-            yield
-    except Timeout:
-        raise UserError(
-            f"another evalbook process holds {folder / 'lock'}", hint="try again later"
-        ) from None
+
+def _is_ref(repository: Repository, name: str) -> bool:
+    """Whether a reftable, where there is one, holds a head that is otherwise a file."""
+    if not name.endswith("_HEAD") or not (repository.common_dir / "reftable").is_dir():
+        return False
+    return repository.run("rev-parse", "--verify", "--quiet", name, ok=(0, 1)).code == 0
 
 
 def identity(repository: Repository) -> str:
@@ -111,260 +103,168 @@ def identity(repository: Repository) -> str:
 
 
 def commit_files(repository: Repository, new: NewFiles) -> str:
-    """Add files in one commit on the branch that is checked out, and return the commit's id.
+    """Add files in one commit on the branch that is checked out, and return its id.
 
-    Call it within `writing`. Hooks are not run; signing is as ``commit.gpgsign`` says.
+    Where they are all there already, nothing is done and the tip's id returned. Call it within `writing`. Hooks are not run; signing is as ``commit.gpgsign`` says.
 
     Raises:
-        UserError: where `target` does, or when a lock of git's own stays held.
+        CannotWriteError: where `target` does, or when a lock of git's own stays held, or something
+            is in the way.
     """
-    while True:
+    for _ in range(_TRIES):
         commit = commit_onto(repository, target(repository), new)
         if commit is not None:
             return commit
+    raise CannotWriteError(
+        f"the branch has moved {_TRIES} times while a commit was made", hint="try again later"
+    )
 
 
 def commit_onto(repository: Repository, where: Target, new: NewFiles) -> str | None:
-    """Add files in one commit right after ``where``, or return None when the branch has moved on."""
-    commit = _build(repository, where, new)
-    blobs = dict(_blob_ids(repository, commit, new.files))
-    return commit if move_branch(repository, where, commit, new.files, blobs) else None
+    """Add files in one commit right after ``where``; None when the branch has moved on meanwhile."""
+    missing = _missing(repository, where.tip, new)
+    if where.tip and not missing:
+        return where.tip
+    # Told before anything is built, so that nothing is left over in the object store.
+    Checkout(repository, _refuse_half_done(repository)).refuse_obstacles(missing)
+    blobs = {
+        path: repository.write(
+            "hash-object", "-w", "--no-filters", "--stdin", stdin=content
+        ).out.decode().strip()
+        for path, content in missing.items()
+    }  # fmt: skip
+    commit = _build(repository, where, blobs, new.message)
+    return commit if move_branch(repository, where, Move(commit, missing, blobs)) else None
 
 
-def _build(repository: Repository, where: Target, new: NewFiles) -> str:
-    private = repository.common_dir / "evalbook" / f"index-{uuid.uuid4().hex}"
-    env = {"GIT_INDEX_FILE": str(private)}
-    try:
-        if where.tip:
-            repository.run("read-tree", where.tip, env=env)
-        lines = b"".join(
-            b"100644 " + _store_blob(repository, content) + b"\t" + os.fsencode(path) + b"\0"
-            for path, content in sorted(new.files.items())
+def _missing(repository: Repository, tip: str | None, new: NewFiles) -> dict[str, bytes]:
+    """Return the files that the tip does not have.
+
+    Raises:
+        CannotWriteError: when it has something else in their place, or lacks what is needed.
+    """
+    folders = {parent for path in new.files for parent in _folders(path)}
+    asked = sorted({*new.files, *folders, *([new.needed] if new.needed else [])})
+    there = _entries(repository, tip, asked) if tip else {}
+    for folder in sorted(folders & there.keys()):
+        if there[folder].kind != "tree":
+            raise CannotWriteError(f"{folder} is a file in this branch, and must be a folder")
+    if new.needed and new.needed not in there:
+        raise CannotWriteError(
+            f"this branch has no {new.needed}, which these rows belong to",
+            hint="check out the branch that has it; what is finished is kept until then",
         )
-        repository.run("update-index", "-z", "--index-info", stdin=lines, env=env)
-        tree = repository.run("write-tree", env=env).out.decode().strip()
-    finally:
-        for leftover in (private, Path(f"{private}.lock")):
-            leftover.unlink(missing_ok=True)
-    sign = ["-S"] if _signs(repository) else []
+    for path in sorted(new.files.keys() & there.keys()):
+        if repository.run("cat-file", "blob", there[path].id, ok=(0, 128)).out != new.files[path]:
+            raise CannotWriteError(f"{path} has other bytes in this branch, and is never changed")
+    return {path: content for path, content in new.files.items() if path not in there}
+
+
+class _Entry(NamedTuple):
+    kind: str
+    id: str
+
+
+def _entries(repository: Repository, tip: str, paths: Sequence[str]) -> dict[str, _Entry]:
+    listed = repository.run("ls-tree", "-z", "-t", "--full-tree", tip, "--", *paths).out
+    found = {}
+    for raw in listed.split(b"\0")[:-1]:
+        facts, _, path = raw.partition(b"\t")
+        _, kind, object_id = facts.decode().split(" ")
+        found[os.fsdecode(path)] = _Entry(kind, object_id)
+    return found
+
+
+def _folders(path: str) -> list[str]:
+    return [str(parent) for parent in Path(path).parents if parent.name]
+
+
+def _build(
+    repository: Repository, where: Target, blobs: Mapping[str, str], message: bytes
+) -> str:  # fmt: skip
+    env = {"GIT_INDEX_FILE": str(scratch(repository, "tree"))}
+    if where.tip:
+        repository.write("read-tree", where.tip, env=env)
+    lines = "".join(f"100644 {blob}\t{path}\0" for path, blob in sorted(blobs.items()))
+    repository.write("update-index", "-z", "--index-info", stdin=os.fsencode(lines), env=env)
+    tree = repository.write("write-tree", env=env).out.decode().strip()
+    Path(env["GIT_INDEX_FILE"]).unlink()
+    sign = ["-S"] if signs_commits(repository) else []
     parent = ["-p", where.tip] if where.tip else []
-    made = repository.run("commit-tree", *sign, *parent, "-F", "-", tree, stdin=new.message)
+    made = repository.write("commit-tree", *sign, *parent, "-F", "-", tree, stdin=message)
     return made.out.decode().strip()
-
-
-def _store_blob(repository: Repository, content: bytes) -> bytes:
-    return repository.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content).out.strip()
-
-
-def _signs(repository: Repository) -> bool:
-    found = repository.run("config", "--type=bool", "--get", "commit.gpgsign", ok=(0, 1))
-    return found.out.strip() == b"true"
 
 
 def signs_commits(repository: Repository) -> bool:
     """Whether the user has git sign every commit."""
-    return _signs(repository)
+    found = repository.run("config", "--type=bool", "--get", "commit.gpgsign", ok=(0, 1))
+    return found.out.strip() == b"true"
 
 
-def _blob_ids(
-    repository: Repository, commit: str, files: Mapping[str, bytes]
-) -> Iterator[tuple[str, str]]:
-    listed = repository.run("ls-tree", "-z", "--full-tree", commit, "--", *sorted(files)).out
-    for raw in listed.split(b"\0")[:-1]:
-        facts, _, path = raw.partition(b"\t")
-        yield os.fsdecode(path), facts.split(b" ")[2].decode()
+class Move(NamedTuple):
+    """Where a branch is to go, and what is new there."""
+
+    commit: str
+    files: Mapping[str, bytes]
+    blobs: Mapping[str, str]
+    """Path to object id, of the same files."""
 
 
-def move_branch(
-    repository: Repository,
-    where: Target,
-    commit: str,
-    files: Mapping[str, bytes],
-    blobs: Mapping[str, str],
-) -> bool:
-    """Move the branch to ``commit`` if it is still where it was, and bring index and work tree along.
+def move_branch(repository: Repository, where: Target, move: Move) -> bool:
+    """Move the branch if it is still where it was, and bring index and work tree along.
 
-    Returns False when somebody else moved the branch meanwhile; nothing has changed then.
+    Returns False when somebody else moved it or switched to another; nothing has changed then.
+    A kill at any moment leaves an intent, from which the next process finishes or undoes.
+
+    Raises:
+        CannotWriteError: when a lock of git's own stays held, or a file can't be written; nothing
+            has changed then.
     """
-    if repository.work_tree is None:
-        raise UserError("a bare repository has no branch checked out")
-    _refuse_links(repository.work_tree)
-    intent = _Intent(repository)
-    intent.settle()
-    token = intent.declare(where.ref, commit, blobs)
-    with _index_lock(repository, token):
-        index = _index_with(repository, blobs)
-        try:
-            zeros = "0" * len(commit)
-            moved = repository.run(
-                "update-ref", "-m", "evalbook: add to the book", where.ref, commit, where.tip or zeros,
-                ok=(0, 1, 128),
-            )  # fmt: skip
-            if moved.code:
-                if repository.head() == where.tip:
-                    raise UserError(
-                        f"git can't move {where.ref}: {moved.err.strip().splitlines()[-1]}"
-                    )
-                return False
-            _fill_work_tree(repository, files)
-            index.replace(repository.git_dir / "index")
-        finally:
-            index.unlink(missing_ok=True)
-            intent.withdraw()
-    return True
-
-
-class _Intent:
-    """What the process that holds the write lock is about to do, for whoever comes after a kill."""
-
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self._file = repository.common_dir / "evalbook" / "intent.json"
-
-    def declare(self, ref: str, commit: str, blobs: Mapping[str, str]) -> Path:
-        """Write down what is to happen; returns the file that becomes the index's lock."""
-        token = self._repository.git_dir / f"evalbook-{uuid.uuid4().hex}~"
-        token.touch()
-        said = {
-            "git_dir": str(self._repository.git_dir), "token": str(token), "inode": token.stat().st_ino,
-            "ref": ref, "commit": commit, "blobs": dict(blobs),
-        }  # fmt: skip
-        write_whole(self._file, json.dumps(said).encode())
-        return token
-
-    def is_declared(self) -> bool:
-        return self._file.exists()
-
-    def withdraw(self) -> None:
-        self._file.unlink(missing_ok=True)
-
-    def settle(self) -> None:
-        """Finish or undo what a killed process had begun: its lock, and the index it left behind."""
-        try:
-            said = json.loads(self._file.read_bytes())
-        except (FileNotFoundError, ValueError):
-            return
-        git_dir = Path(said["git_dir"])
-        lock = git_dir / "index.lock"
-        with suppress(OSError):
-            if (
-                lock.stat().st_ino == said["inode"]
-            ):  # ours, by the very file; git's own is not touched
-                lock.unlink()
-        Path(said["token"]).unlink(missing_ok=True)
-        for leftover in git_dir.glob("evalbook-index-*"):
-            leftover.unlink(missing_ok=True)
-        self._file.unlink(missing_ok=True)
-        if git_dir.is_dir():
-            _catch_up(Path(said["git_dir"]), said["ref"], said["commit"], said["blobs"])
-
-
-def _catch_up(git_dir: Path, ref: str, commit: str, blobs: Mapping[str, str]) -> None:
-    """Tell the index of a work tree about pages that its branch has and it has not."""
-    with Repository(_work_tree_of(git_dir)) as repository:
-        tip = repository.head()
-        if tip is None or repository.head_ref() != ref or repository.work_tree is None:
-            return
-        if repository.run("merge-base", "--is-ancestor", commit, tip, ok=(0, 1, 128)).code:
-            return  # the branch was never moved: the rows are still in the journal
-        token = git_dir / f"evalbook-{uuid.uuid4().hex}~"
-        token.touch()
-        with _index_lock(repository, token):
-            files = dict(zip(blobs, repository.blobs(blobs.values()), strict=True))
-            index = _index_with(repository, blobs)
-            _fill_work_tree(repository, files)
-            index.replace(git_dir / "index")
-
-
-def _work_tree_of(git_dir: Path) -> Path:
-    pointer = git_dir / "gitdir"  # a linked work tree says here where its .git file lies
-    return Path(pointer.read_text().strip()).parent if pointer.is_file() else git_dir.parent
-
-
-def settle(repository: Repository) -> None:
-    """Finish or undo what a killed process had begun; costs one look at the disk when there is nothing."""
-    intent = _Intent(repository)
-    if intent.is_declared():
-        with writing(repository):
-            intent.settle()
-
-
-@contextmanager
-def _index_lock(repository: Repository, token: Path) -> Iterator[None]:
-    """Hold git's own lock on the user's index: the token linked under the lock's name."""
-    lock = repository.git_dir / "index.lock"
-    deadline = time.monotonic() + _PATIENCE_S
+    checkout = Checkout(repository, _refuse_half_done(repository))
+    checkout.refuse_obstacles(move.files)
+    token = declare(repository, where.ref, move.commit, move.blobs)
     try:
-        while True:
-            try:
-                os.link(token, lock)
-                break
-            except FileExistsError:
-                if time.monotonic() > deadline:
-                    raise UserError(
-                        f"{lock} has been there for {_PATIENCE_S:.0f} s: another git program is at work, "
-                        "or one died",
-                        hint="if no git program is running, delete that file; what is finished is kept",
-                    ) from None
-                time.sleep(0.02)
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
-    finally:
-        token.unlink(missing_ok=True)
-
-
-def _index_with(repository: Repository, blobs: Mapping[str, str]) -> Path:
-    """Return a copy of the user's index that also knows the new paths."""
-    index = repository.git_dir / f"evalbook-index-{uuid.uuid4().hex}"
-    env = {"GIT_INDEX_FILE": str(index)}
-    try:
-        if (repository.git_dir / "index").exists():
-            shutil.copyfile(repository.git_dir / "index", index)
-        lines = "".join(f"100644 {blob}\t{path}\0" for path, blob in sorted(blobs.items()))
-        repository.run("update-index", "-z", "--index-info", stdin=os.fsencode(lines), env=env)
-        away = [path for path in sorted(blobs) if not _checked_out(repository, path)]
-        if away:
-            names = "".join(f"{path}\0" for path in away)
-            repository.run(
-                "update-index",
-                "-z",
-                "--skip-worktree",
-                "--stdin",
-                stdin=os.fsencode(names),
-                env=env,
-            )
-    except BaseException:
-        index.unlink(missing_ok=True)
+        with index_lock(repository, token):
+            _refuse_half_done(repository)  # the user may have begun one while we waited
+            moved = repository.head_ref() == where.ref and _move(repository, where, move, checkout)
+    except UserError:
+        withdraw(repository, token)
         raise
-    return index
+    # On Ctrl-C and the like the intent stays: git may still be moving the branch, and whoever
+    # writes next, perhaps ourselves, waits for it and looks.
+    withdraw(repository, token)
+    return moved
 
 
-def _checked_out(repository: Repository, path: str) -> bool:
-    """Whether a sparse checkout, where there is one, wants this path in the work tree."""
-    if repository.setting("core.sparseCheckout") != "true":
+def _move(repository: Repository, where: Target, move: Move, checkout: Checkout) -> bool:
+    index = checkout.index_with(move.blobs)
+    made = checkout.fill(move.files)
+    try:
+        moved = _update_ref(repository, where, move.commit)
+    except UserError:
+        checkout.clear(made)
+        raise
+    if moved:
+        checkout.take(index)
+    else:
+        checkout.clear(made)
+    return moved
+
+
+def _update_ref(repository: Repository, where: Target, commit: str) -> bool:
+    """Move the branch from where it was; False when it is not there any more."""
+    said = repository.write(
+        "update-ref", "-m", "evalbook: add to the book", where.ref, commit,
+        where.tip or "0" * len(commit), ok=(0, 1, 128),
+    )  # fmt: skip
+    if said.code == 0:
         return True
-    if repository.setting("core.sparseCheckoutCone") == "false":
+    if repository.head() != where.tip:
         return False
-    listed = repository.run("sparse-checkout", "list", ok=(0, 128)).out
-    folders = [os.fsdecode(raw) for raw in listed.splitlines()]
-    inside = path.rpartition("/")[0]
-    return any(
-        inside == f or inside.startswith(f"{f}/") or f.startswith(f"{inside}/") for f in folders
-    )
-
-
-def _fill_work_tree(repository: Repository, files: Mapping[str, bytes]) -> None:
-    top = repository.work_tree
-    for path, content in files.items():
-        if top is not None and _checked_out(repository, path):
-            write_whole(top / path, content)
-
-
-def _refuse_links(top: Path) -> None:
-    if (top / "ledger").is_symlink():
-        raise UserError(
-            f"{top / 'ledger'} is a symbolic link",
-            hint="the book must lie in the repository itself",
+    held = re.search(r"'([^']+\.lock)'", said.err)
+    if held:
+        raise CannotWriteError(
+            f"{held[1]} is there: another git program is at work, or one died",
+            hint="if no git program is running, delete that file; what is finished is kept",
         )
+    raise CannotWriteError(f"git can't move {where.ref}: {said.err.strip().splitlines()[-1]}")

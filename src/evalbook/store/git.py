@@ -52,6 +52,17 @@ _FIXED = {
 }
 
 
+_WRITING = (
+    # Hooks are for the user's own commits: one that fails, or changes files, has no say in the book.
+    f"core.hooksPath={os.devnull}",
+    # By default git leaves loose objects to the system's cache, and a power cut would take rows that
+    # the journal has already forgotten. Git before 2.36 does not know the setting.
+    "core.fsync=loose-object,pack,pack-metadata,reference",
+    "core.filesRefLockTimeout=2000",  # the user's own commit may hold the branch for a moment
+    "i18n.commitEncoding=UTF-8",  # our messages are, whatever theirs are in
+)
+
+
 class Output(NamedTuple):
     """What one git command left."""
 
@@ -86,6 +97,8 @@ class Repository:
             os.environ.pop(name, None)
         self._git = git.Git(str(folder))
         self._env: dict[str, str] = {}
+        self.handed_down: tuple[int, ...] = ()
+        """File descriptors that every git we start holds open too: locks that must outlive us."""
         found = self._identify({})
         if found.code and "safe.bareRepository" in found.err:
             found = self._identify({"GIT_DIR": str(folder)})
@@ -161,10 +174,37 @@ class Repository:
         Raises:
             UserError: when it ends with a code that is not in ``ok``; the message is git's own.
         """
-        output = _execute(self._git, arguments, stdin, {**self._env, **(env or {})})
+        return self._checked(arguments, arguments[0], stdin, ok, env)
+
+    def write(
+        self,
+        *arguments: str,
+        stdin: bytes | IO[bytes] | None = None,
+        ok: Sequence[int] = (0,),
+        env: Mapping[str, str] | None = None,
+    ) -> Output:
+        """Run a ``git`` that writes: without the user's hooks, and durably.
+
+        Raises:
+            UserError: as `run` does.
+        """
+        settings = (word for setting in _WRITING for word in ("-c", setting))
+        return self._checked((*settings, *arguments), arguments[0], stdin, ok, env)
+
+    def _checked(
+        self,
+        arguments: Sequence[str],
+        name: str,
+        stdin: bytes | IO[bytes] | None,
+        ok: Sequence[int],
+        env: Mapping[str, str] | None,
+    ) -> Output:
+        output = _execute(
+            self._git, arguments, stdin, {**self._env, **(env or {})}, self.handed_down
+        )
         if output.code not in ok:
             lines = output.err.strip().splitlines() or ["no message"]
-            raise UserError(f"git {arguments[0]} failed ({output.code}): {lines[-1]}")
+            raise UserError(f"git {name} failed ({output.code}): {lines[-1]}")
         return output
 
     def resolve(self, revision: str) -> str:
@@ -245,6 +285,7 @@ def _execute(
     arguments: Sequence[str],
     stdin: bytes | IO[bytes] | None,
     env: Mapping[str, str],
+    handed_down: Sequence[int] = (),
 ) -> Output:
     with tempfile.TemporaryFile() as given:
         if isinstance(stdin, bytes):
@@ -261,6 +302,7 @@ def _execute(
             env=_environment(env),
             # Ctrl-C and a kill of our process group must not stop git between two renames.
             start_new_session=True,
+            pass_fds=handed_down,
         )
     return Output(code, out, err)
 

@@ -2,16 +2,18 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from filelock import FileLock, Timeout
 
+from evalbook.base.canonical import canonical_json
 from evalbook.base.files import sync_folder, write_whole
-from evalbook.base.problems import UserError
 from evalbook.records.fields import attempt_parts
 from evalbook.store.git import Repository
+from evalbook.store.locks import home, refused
 
 
 class Waiting(NamedTuple):
@@ -30,31 +32,50 @@ class Started(NamedTuple):
     started_at: str
 
 
+class Opened(NamedTuple):
+    """Where the pages of a run go."""
+
+    folder: str
+    """In the ledger."""
+    git_dir: str
+    """Of the work tree whose branch gets them."""
+
+
 class Journal:
     """The journal of one run. Whoever holds it is the run's only writer; death releases it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = FileLock(folder.parent / f"{folder.name}.lock", timeout=0)
+        self._lock = FileLock(folder.parent / f"{folder.name}.lock", timeout=0, thread_local=False)
 
     @classmethod
     def of(cls, repository: Repository, run_id: str) -> Self:
         """Return the journal of a run; nothing is created yet."""
-        return cls(_home(repository) / run_id)
+        return cls(_runs(repository) / run_id)
 
     @classmethod
     def left_behind(cls, repository: Repository) -> Iterator[Self]:
-        """Yield, held, every journal whose run is not alive."""
-        home = _home(repository)
-        if not home.is_dir():
+        """Yield, held, every journal of this work tree whose run is not alive.
+
+        One of another work tree is left to that one, as long as it exists: its rows belong on the
+        branch that is checked out there.
+        """
+        runs = _runs(repository)
+        if not runs.is_dir():
             return
-        for folder in sorted(path for path in home.iterdir() if path.is_dir()):
+        for folder in sorted(path for path in runs.iterdir() if path.is_dir()):
             journal = cls(folder)
-            if journal.hold():
+            if not journal._is_elsewhere(repository) and journal.hold():
                 try:
                     yield journal
                 finally:
                     journal.release()
+
+    def _is_elsewhere(self, repository: Repository) -> bool:
+        at = self.opened()
+        return (
+            at is not None and Path(at.git_dir) != repository.git_dir and Path(at.git_dir).exists()
+        )
 
     @property
     def run_id(self) -> str:
@@ -62,28 +83,34 @@ class Journal:
         return self._folder.name
 
     def hold(self) -> bool:
-        """Become the run's only writer, or return False where it has one."""
-        self._folder.parent.mkdir(parents=True, exist_ok=True)
+        """Become the run's only writer, or return False where it has one.
+
+        Raises:
+            CannotWriteError: when nobody may write there.
+        """
         try:
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except Timeout:
             return False
+        except OSError as error:
+            raise refused(self._folder.parent, error) or error from None
         return True
 
     def release(self) -> None:
         """Let go of the run."""
         self._lock.release()
 
-    def open(self, run_folder: str) -> None:
-        """Begin, remembering where in the ledger the run's pages lie."""
+    def open(self, opened: Opened) -> None:
+        """Begin, remembering where the run's pages go."""
         self._folder.mkdir(parents=True, exist_ok=True)
         sync_folder(self._folder.parent)
-        write_whole(self._folder / "run", run_folder.encode(), durable=True)
+        write_whole(self._folder / "run", canonical_json(list(opened)), durable=True)
 
-    def run_folder(self) -> str | None:
-        """Return where the run's pages lie, or None when the journal was never opened."""
+    def opened(self) -> Opened | None:
+        """Return where the run's pages go, or None when the journal was never opened."""
         try:
-            return (self._folder / "run").read_text()
+            return Opened(*json.loads((self._folder / "run").read_bytes()))
         except FileNotFoundError:
             return None
 
@@ -98,16 +125,9 @@ class Journal:
         write_whole(self._folder / "artifacts" / sha256, content, durable=True)
 
     def finish(self, waiting: Waiting) -> None:
-        """Keep a finished row durably; when this returns, no crash can lose it.
-
-        Raises:
-            UserError: when another row with that id waits already.
-        """
-        path = self._path("row", waiting.attempt_id)
-        content = json.dumps([waiting.line.decode(), list(waiting.artifacts)]).encode()
-        if path.exists() and path.read_bytes() != content:
-            raise UserError(f"attempt {waiting.attempt_id} has another row in the journal already")
-        write_whole(path, content, durable=True)
+        """Keep a finished row durably; when this returns, no crash can lose it."""
+        content = canonical_json([waiting.line.decode(), list(waiting.artifacts)])
+        write_whole(self._path("row", waiting.attempt_id), content, durable=True)
 
     def started(self) -> tuple[Started, ...]:
         """Return every attempt that was begun, sorted by id."""
@@ -129,15 +149,18 @@ class Journal:
         """Return an artifact that was kept."""
         return (self._folder / "artifacts" / sha256).read_bytes()
 
-    def forget(self, attempt_ids: Iterator[str] | tuple[str, ...]) -> None:
-        """Drop rows that are committed; the note that they were begun stays."""
+    def forget(self, attempt_ids: Iterable[str]) -> None:
+        """Drop what is committed, the note that it was begun last."""
         for attempt_id in attempt_ids:
             self._path("row", attempt_id).unlink(missing_ok=True)
             self._path("started", attempt_id).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Remove the journal: everything in it is committed."""
+        """Remove the journal, which is held: everything in it is committed."""
         shutil.rmtree(self._folder, ignore_errors=True)
+        # Who waits for this very file sees that it has no name any more, and opens the next one.
+        with suppress(OSError):  # Windows keeps what is open
+            self._folder.with_name(f"{self.run_id}.lock").unlink(missing_ok=True)
 
     def _path(self, kind: str, attempt_id: str) -> Path:
         parts = attempt_parts(attempt_id)
@@ -148,5 +171,5 @@ class Journal:
         return f"{self.run_id}/{task}/{number}"
 
 
-def _home(repository: Repository) -> Path:
-    return repository.common_dir / "evalbook" / "runs"
+def _runs(repository: Repository) -> Path:
+    return home(repository) / "runs"

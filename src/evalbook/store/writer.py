@@ -1,33 +1,38 @@
 """Writing down a run: its plan, then every row, in few commits and without ever losing one."""
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from evalbook.base.canonical import sha256_hex
 from evalbook.base.files import KeptFile
 from evalbook.base.problems import UserError
 from evalbook.records.attempt import Attempt
 from evalbook.records.fields import attempt_parts
-from evalbook.records.pages import Line, line_bytes, parse_line, run_folder
+from evalbook.records.pages import line_bytes, run_folder
 from evalbook.records.plan import Plan
 from evalbook.store.artifacts import ArtifactStore
-from evalbook.store.journal import Journal, Started, Waiting
+from evalbook.store.journal import Journal, Opened, Started, Waiting
 from evalbook.store.ledger import Ledger, NewPage
-from evalbook.store.reading import read_run
+from evalbook.store.locks import CannotWriteError
+from evalbook.store.rows import RunText, interrupted_row, planned_ids, rows_page, run_text
 
 _SHARE = 8
 """A page is written when the waiting rows reach this part of what the run has committed …"""
 _LONGEST = timedelta(minutes=10)
 """… or when the oldest of them has waited so long."""
+_PAUSE = timedelta(minutes=1)
+"""Until the next try, after a commit that could not be made: each try may wait for a lock."""
 
 
 class RunWriter:
     """The one writer of a run, from its plan to its last row. Thread-safe.
 
-    Everything that `finished` has returned for is on disk; the commits follow.
+    Everything that `finished` has returned for is on disk; the commits follow. While the user's
+    branch can't be written to (a rebase, say) the rows wait: a run does not end for that.
     """
 
     def __init__(
@@ -37,11 +42,19 @@ class RunWriter:
         self._store = store
         self._clock = clock
         self.plan = plan
+        self.held_up: UserError | None = None
+        """Why the rows that wait could not be committed when it was last tried."""
         self._folder = run_folder(plan.evaluation, plan.config, plan.run_id)
+        self._plan_path = ""
+        self._planned = frozenset(planned_ids(plan))
         self._journal = Journal.of(ledger.repository, plan.run_id)
         self._mutex = threading.Lock()
-        self._committed = 0
+        self._waiting: dict[str, Waiting] = {}
+        self._committed: dict[str, str] = {}
+        """Attempt id to the SHA-256 of its row."""
         self._oldest: datetime | None = None
+        self._not_before: datetime | None = None
+        self._open = True
 
     @classmethod
     def begin(
@@ -54,15 +67,12 @@ class RunWriter:
         """
         writer = cls(ledger, store, plan, clock)
         writer._hold()
+        subject = (
+            f"plan({plan.evaluation}): {plan.planned} attempts at {len(plan.tasks)} tasks"
+            f" · {plan.config} {plan.version}"
+        )
         try:
-            ledger.append(
-                NewPage(
-                    writer._folder,
-                    (plan,),
-                    f"plan({plan.evaluation}): {plan.planned} attempts at {len(plan.tasks)} tasks"
-                    f" · {plan.config} {plan.version}",
-                )
-            )
+            (writer._plan_path,) = ledger.append(NewPage(writer._folder, (plan,), subject)).paths
         except BaseException:
             writer._journal.close()
             writer._journal.release()
@@ -76,17 +86,26 @@ class RunWriter:
         """Return the writer of a run that was cut short; call `recover` before.
 
         Raises:
-            UserError: when the run has a writer already.
+            UserError: when the run has a writer already, or its plan is not on this branch.
         """
         writer = cls(ledger, store, plan, clock)
+        known = run_text(ledger.repository, ledger.repository.head(), writer._folder)
+        if known is None:
+            raise UserError(
+                f"the plan of run {plan.run_id} is not on this branch",
+                hint="check out the branch the run was begun on",
+            )
         writer._hold()
-        writer._committed = len(_rows_at(ledger, writer._folder, ledger.repository.head()))
+        writer._plan_path = known.plan_path
+        writer._committed = dict(known.rows)
+        left = writer._journal.waiting()  # where `recover` was held up
+        writer._waiting = {each.attempt_id: each for each in left}
         return writer
 
     def _hold(self) -> None:
         if not self._journal.hold():
             raise UserError(f"run {self.plan.run_id} is being written by another process")
-        self._journal.open(self._folder)
+        self._journal.open(Opened(self._folder, str(self._ledger.repository.git_dir)))
 
     def __enter__(self) -> Self:
         return self
@@ -99,31 +118,40 @@ class RunWriter:
     ) -> None:
         self.close()
 
+    def without_row(self) -> tuple[str, ...]:
+        """Return the ids of the planned attempts that have no row yet, by task and number."""
+        with self._mutex:
+            known = {*self._committed, *self._waiting}
+        return tuple(each for each in planned_ids(self.plan) if each not in known)
+
     def started(self, attempt_id: str) -> None:
         """Note durably that an attempt begins: should we die, it becomes an infra_error row."""
         with self._mutex:
+            self._refuse_unplanned(attempt_id)
             self._journal.start(Started(attempt_id, self._ledger.now()))
 
     def finished(self, attempt: Attempt, files: Sequence[KeptFile]) -> None:
         """Keep a row and its files; when this returns, no crash can lose them.
 
         Raises:
-            UserError: when the attempt has another row already, or a commit is due and the branch
-                can't be written to; the row is kept all the same.
+            UserError: when the attempt has another row already.
         """
-        places = {artifact.sha256: artifact.place for artifact in attempt.artifacts}
+        line = line_bytes(attempt)
         with self._mutex:
-            small = []
-            for file in files:
-                if places.get(file.sha256) == "ledger":
-                    self._journal.keep_artifact(file.sha256, file.path.read_bytes())
-                    small.append(file.sha256)
-                else:
-                    self._store.put_file(file.path)
-            waiting = Waiting(attempt.attempt_id, line_bytes(attempt), tuple(sorted(set(small))))
+            self._refuse_unplanned(attempt.attempt_id)
+            if self._is_recorded(attempt.attempt_id, line):
+                return
+        small = self._keep(attempt, files)
+        waiting = Waiting(attempt.attempt_id, line, small)
+        with self._mutex:
+            if self._is_recorded(attempt.attempt_id, line):
+                return
             self._journal.finish(waiting)
-            self._oldest = self._oldest or self._clock()
-            self._commit_if_due()
+            self._waiting[attempt.attempt_id] = waiting
+            now = self._clock()
+            self._oldest = self._oldest or now
+            if self._is_due(now):
+                self._try_to_commit(now)
 
     def close(self) -> None:
         """Commit what still waits, and let go of the run.
@@ -132,66 +160,134 @@ class RunWriter:
             UserError: when the branch can't be written to; the next command tries again.
         """
         with self._mutex:
+            if not self._open:
+                return
+            self._open = False
             try:
-                self._commit(self._journal.waiting())
+                self._commit()
                 if not self._journal.started():
                     self._journal.close()
             finally:
                 self._journal.release()
         self._ledger.tidy()
 
-    def _commit_if_due(self) -> None:
-        waiting = self._journal.waiting()
-        waited = self._oldest is not None and self._clock() - self._oldest >= _LONGEST
-        if waited or len(waiting) >= max(1, self._committed // _SHARE):
-            self._commit(waiting)
+    def _refuse_unplanned(self, attempt_id: str) -> None:
+        if not self._open:
+            raise ValueError(f"the writer of run {self.plan.run_id} is closed")
+        if attempt_id not in self._planned:
+            raise ValueError(f"attempt {attempt_id} is not in the plan of run {self.plan.run_id}")
 
-    def _commit(self, waiting: Sequence[Waiting]) -> None:
-        if waiting:
-            self._ledger.append(_page(self.plan, self._journal, waiting))
-            self._journal.forget(tuple(each.attempt_id for each in waiting))
-            self._committed += len(waiting)
-        self._oldest = None
+    def _is_recorded(self, attempt_id: str, line: bytes) -> bool:
+        """Whether this very row is kept already."""
+        waiting = self._waiting.get(attempt_id)
+        known = sha256_hex(waiting.line) if waiting else self._committed.get(attempt_id)
+        if known is not None and known != sha256_hex(line):
+            raise UserError(f"attempt {attempt_id} has another row already, and rows never change")
+        return known is not None
+
+    def _keep(self, attempt: Attempt, files: Sequence[KeptFile]) -> tuple[str, ...]:
+        """Keep the files durably, and return the digests of those that go into the ledger."""
+        places = {artifact.sha256: artifact.place for artifact in attempt.artifacts}
+        small = set()
+        for file in files:
+            if places.get(file.sha256) == "ledger":
+                content = file.path.read_bytes()
+                if sha256_hex(content) != file.sha256:
+                    raise ValueError(f"{file.path} has changed since it was hashed")
+                self._journal.keep_artifact(file.sha256, content)
+                small.add(file.sha256)
+            elif self._store.put_file(file.path) != file.sha256:
+                raise ValueError(f"{file.path} has changed since it was hashed")
+        return tuple(sorted(small))
+
+    def _is_due(self, now: datetime) -> bool:
+        if self._not_before is not None and now < self._not_before:
+            return False
+        waited = self._oldest is not None and now - self._oldest >= _LONGEST
+        return waited or len(self._waiting) >= max(1, len(self._committed) // _SHARE)
+
+    def _try_to_commit(self, now: datetime) -> None:
+        try:
+            self._commit()
+        except UserError as error:  # the rows are safe, and `close` says it if it stays so
+            self.held_up = error
+            self._not_before = now + _PAUSE
+
+    def _commit(self) -> None:
+        if self._waiting:
+            rows = sorted(self._waiting.values(), key=lambda each: attempt_parts(each.attempt_id))
+            self._ledger.append(rows_page(self.plan, self._plan_path, self._journal, rows))
+            self._committed |= {each.attempt_id: sha256_hex(each.line) for each in rows}
+            self._waiting.clear()
+            self._journal.forget(each.attempt_id for each in rows)
+        self._oldest = self._not_before = self.held_up = None
 
 
 class Recovered(NamedTuple):
-    """What was found of a run whose process is dead, and is committed now."""
+    """What was found of a run whose process is dead."""
 
     run_id: str
     rows: int
-    """Rows committed, the interrupted ones included."""
+    """Rows that are committed now, the interrupted ones included."""
     interrupted: tuple[str, ...]
     """Ids of the attempts that were under way: they are infra_error rows now."""
+    held_up: CannotWriteError | None = None
+    """Why nothing could be committed; what was finished stays where it is, safe on disk."""
 
 
 def recover(ledger: Ledger, store: ArtifactStore) -> tuple[Recovered, ...]:
     """Commit what runs that died have left; costs a look at one folder when there is nothing.
 
+    Where the branch can't be written to, what was left stays for the next command.
+
     Raises:
-        UserError: when the branch can't be written to, or a row contradicts one in the book.
+        UserError: when a row contradicts one in the book.
     """
     del store  # what belongs there was put there before the row was kept
-    ledger.settle()
+    with suppress(CannotWriteError):  # whoever writes next tries again, and tells
+        ledger.settle()
     found = []
-    for journal in Journal.left_behind(ledger.repository):
-        folder = journal.run_folder()
-        recovered = _recover(ledger, journal, folder) if folder else None
-        journal.close()
-        if recovered and recovered.rows:
-            found.append(recovered)
+    with suppress(CannotWriteError):  # nobody may write in this repository: not ours to recover
+        for journal in Journal.left_behind(ledger.repository):
+            opened = journal.opened()
+            recovered = _recover(ledger, journal, opened.folder) if opened else None
+            if recovered is None or recovered.held_up is None:
+                journal.close()
+            if recovered is not None and (recovered.rows or recovered.held_up):
+                found.append(recovered)
     return tuple(found)
 
 
-def _recover(ledger: Ledger, journal: Journal, folder: str) -> Recovered | None:
+def _recover(ledger: Ledger, journal: Journal, folder: str) -> Recovered:
+    """Commit what one run has left, as long as its plan is where the rows would go."""
     while True:
-        # A git of the dead process may still be moving the branch: only what was looked at counts.
+        # Only what was looked at counts: another program may move the branch meanwhile.
         tip = ledger.repository.head()
-        plan = _plan_at(ledger, folder, tip)
-        if plan is None:
-            return None  # it died before its plan was committed, so before anything was begun
-        left = _left(ledger, journal, plan, _rows_at(ledger, folder, tip))
-        if not left.waiting or ledger.append_at(_page(plan, journal, left.waiting), tip):
-            return Recovered(plan.run_id, len(left.waiting), left.interrupted)
+        known = run_text(ledger.repository, tip, folder)
+        if known is None:
+            return Recovered(journal.run_id, 0, (), _misplaced(journal))
+        left = _left(ledger, journal, known)
+        if not left.waiting:
+            return Recovered(journal.run_id, 0, ())
+        page = rows_page(known.plan, known.plan_path, journal, left.waiting)
+        try:
+            if ledger.append_at(page, tip):
+                return Recovered(journal.run_id, len(left.waiting), left.interrupted)
+        except CannotWriteError as error:
+            return Recovered(journal.run_id, 0, (), error)
+
+
+def _misplaced(journal: Journal) -> CannotWriteError | None:
+    """Return why rows can't go on a branch that lacks their plan; None where there are none.
+
+    Without any, the process died before it had committed its plan, so before anything was begun.
+    """
+    if not journal.waiting() and not journal.started():
+        return None
+    return CannotWriteError(
+        f"the plan of run {journal.run_id} is not on this branch",
+        hint="check out the branch the run was begun on; what is finished is kept until then",
+    )
 
 
 class _Left(NamedTuple):
@@ -199,101 +295,22 @@ class _Left(NamedTuple):
     interrupted: tuple[str, ...]
 
 
-def _left(ledger: Ledger, journal: Journal, plan: Plan, known: Mapping[str, bytes]) -> _Left:
+def _left(ledger: Ledger, journal: Journal, known: RunText) -> _Left:
     """Return what a dead run still has to commit, given the rows that the book knows."""
+    rows: Mapping[str, str] = known.rows
     waiting = []
     for each in journal.waiting():
-        if each.attempt_id not in known:
+        if each.attempt_id not in rows:
             waiting.append(each)
-        elif known[each.attempt_id] != each.line:
+        elif rows[each.attempt_id] != sha256_hex(each.line):
             raise UserError(
                 f"attempt {each.attempt_id} waits with a row that is not the one in the book",
                 hint=f"look into {journal.run_id} under the git directory's evalbook/runs",
             )
-    done = {*known, *(each.attempt_id for each in waiting)}
+    done = {*rows, *(each.attempt_id for each in waiting)}
     cut = [each for each in journal.started() if each.attempt_id not in done]
     waiting += [
-        Waiting(each.attempt_id, line_bytes(interrupted_row(plan, each, ledger.now())), ())
+        Waiting(each.attempt_id, line_bytes(interrupted_row(known.plan, each, ledger.now())), ())
         for each in cut
     ]
     return _Left(tuple(waiting), tuple(each.attempt_id for each in cut))
-
-
-def interrupted_row(plan: Plan, started: Started, ended_at: str) -> Attempt:
-    """Return the row of an attempt whose process died before it came to an end."""
-    parts = attempt_parts(started.attempt_id)
-    task = next(each for each in plan.tasks if each.task_id == parts.task)
-    planned = next(each for each in task.attempts if each.number == parts.number)
-    return Attempt(
-        record="attempt/1",
-        task_id=parts.task,
-        attempt_id=started.attempt_id,
-        request_id=started.attempt_id,
-        config_ref=plan.config_ref,
-        input_sha256=task.input_sha256,
-        initial_state_ref=task.initial_state_ref,
-        grader_ref=task.grader_ref,
-        started_at=started.started_at,
-        ended_at=None,
-        verdict="infra_error",
-        failed_checks=(),
-        artifact_ref=None,
-        trace_ref=None,
-        tool_retries=None,
-        human_help=None,
-        elapsed_seconds=None,
-        cost="unknown",
-        currency=None,
-        dependency_error=None,
-        rerun_of=planned.rerun_of,
-        rerun_of_sha256=planned.rerun_of_sha256,
-        termination="interrupted",
-        judged=False,
-        condition=plan.condition,
-        seed=planned.seed,
-        note=f"the process that ran it died before it came to an end; found at {ended_at}",
-    )
-
-
-def _plan_at(ledger: Ledger, folder: str, commit: str | None) -> Plan | None:
-    for line in _lines_at(ledger, folder, commit):
-        if isinstance(line.record, Plan):
-            return line.record
-    return None
-
-
-def _rows_at(ledger: Ledger, folder: str, commit: str | None) -> dict[str, bytes]:
-    """Return the rows whose pages lie in ``folder``: attempt id to the row's bytes."""
-    return {
-        line.record.attempt_id: line_bytes(line.record)
-        for line in _lines_at(ledger, folder, commit)
-        if isinstance(line.record, Attempt)
-    }
-
-
-def _lines_at(ledger: Ledger, folder: str, commit: str | None) -> tuple[Line, ...]:
-    if commit is None:
-        return ()
-    pages = read_run(ledger.repository, commit, folder).pages
-    return tuple(line for page in pages for line in page.lines)
-
-
-def _page(plan: Plan, journal: Journal, waiting: Sequence[Waiting]) -> NewPage:
-    """Return the page that holds these rows and the artifacts that go into the ledger with them."""
-    rows = [parse_line(each.line) for each in waiting]
-    attempts = tuple(row for row in rows if isinstance(row, Attempt))
-    artifacts = {sha: journal.artifact(sha) for each in waiting for sha in each.artifacts}
-    folder = run_folder(plan.evaluation, plan.config, plan.run_id)
-    return NewPage(folder, attempts, _subject(plan, attempts), artifacts=artifacts)
-
-
-def _subject(plan: Plan, attempts: Sequence[Attempt]) -> str:
-    who = f"{plan.config} {plan.version}"
-    if len(attempts) == 1:
-        parts = attempt_parts(attempts[0].attempt_id)
-        return (
-            f"attempt({plan.evaluation}): {parts.task} {parts.number} {attempts[0].verdict} · {who}"
-        )
-    counted = Counter(attempt.verdict for attempt in attempts)
-    said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counted.items()))
-    return f"attempts({plan.evaluation}): {said} · {who}"

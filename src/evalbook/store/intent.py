@@ -1,0 +1,102 @@
+"""What a process is about to do to the user's branch, for whoever comes after a kill to finish."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from evalbook.base.files import write_whole
+from evalbook.store.checkout import Checkout, index_lock, scratch
+from evalbook.store.git import Repository
+from evalbook.store.locks import home, writing_alone
+
+BULK_REF = "refs/evalbook/bulk"
+"""Where `git fast-import` builds, while we hold the lock."""
+
+
+@contextmanager
+def writing(repository: Repository) -> Iterator[None]:
+    """Be the only evalbook process that writes here, after finishing what a killed one had begun.
+
+    Raises:
+        CannotWriteError: when another one holds the lock for minutes, nobody may write here, or
+            another program holds git's lock on the index that is to be mended.
+    """
+    with writing_alone(repository):
+        _settle(repository)
+        yield
+
+
+def settle(repository: Repository) -> None:
+    """Finish or undo what a killed process had begun; a look at the disk when there is nothing."""
+    if _file(repository).exists():
+        with writing(repository):
+            pass
+
+
+def declare(repository: Repository, ref: str, commit: str, blobs: Mapping[str, str]) -> Path:
+    """Write down that ``ref`` is to move to ``commit``; returns the token for the index's lock."""
+    token = scratch(repository, "token")
+    token.touch()
+    said = {
+        "git_dir": str(repository.git_dir),
+        "work_tree": str(repository.work_tree),
+        "token": str(token),
+        "ref": ref,
+        "commit": commit,
+        "blobs": dict(blobs),
+    }
+    write_whole(_file(repository), json.dumps(said).encode())
+    return token
+
+
+def withdraw(repository: Repository, token: Path) -> None:
+    """Forget the intent: what it says is done, or undone."""
+    _file(repository).unlink(missing_ok=True)
+    token.unlink(missing_ok=True)
+
+
+def _file(repository: Repository) -> Path:
+    return home(repository) / "intent.json"
+
+
+def _settle(repository: Repository) -> None:
+    try:
+        said = json.loads(_file(repository).read_bytes())
+    except FileNotFoundError:
+        said = None
+    if said:
+        with suppress(FileNotFoundError):
+            lock = Path(said["git_dir"]) / "index.lock"
+            if lock.samefile(said["token"]):
+                lock.unlink()
+        if Path(said["git_dir"]).is_dir() and Path(said["work_tree"]).is_dir():
+            _finish(repository, said)
+        _file(repository).unlink()
+    if (repository.common_dir / BULK_REF).exists():
+        repository.write("update-ref", "-d", BULK_REF)
+    # Only the holder of the lock makes files there, and that is us: the rest was left by the dead.
+    shutil.rmtree(home(repository) / "scratch", ignore_errors=True)
+
+
+def _finish(repository: Repository, said: Mapping[str, Any]) -> None:
+    """Bring index and work tree to what the branch says: it has moved to the commit, or has not."""
+    with Repository(Path(said["work_tree"])) as there:
+        there.handed_down = repository.handed_down
+        tip = there.head()
+        if there.head_ref() != said["ref"] or there.work_tree is None:
+            return
+        checkout = Checkout(there, there.work_tree)
+        blobs: dict[str, str] = said["blobs"]
+        files = dict(zip(blobs, there.blobs(blobs.values()), strict=True))
+        if not tip or there.run("merge-base", "--is-ancestor", said["commit"], tip, ok=(0, 1)).code:
+            checkout.clear(checkout.unknown(files, tip))  # the rows are still in the journal
+            return
+        token = scratch(there, "token")
+        token.touch()
+        with index_lock(there, token):
+            index = checkout.index_with(blobs)
+            checkout.fill(files)
+            checkout.take(index)
