@@ -85,6 +85,8 @@ def _execute(job: AttemptJob, place: Place, started_at: str) -> AttemptOutcome:
     problems = [*told.problems, *cabinet.problems]
     if ended.problem:
         problems.insert(0, scrubber.text(f"the agent could not be started: {ended.problem}"))
+    if ended.left:
+        problems.append(f"processes still running when the agent had ended, killed: {ended.left}")
     checks: tuple[CheckOutcome, ...] = ()
     stands = _start_stands(job, problems)
     if ended.how not in _NOT_GRADED:
@@ -116,7 +118,6 @@ def _run(job: AttemptJob, place: Place) -> Ended:
         limits=agent_limits(limits),
         time_limit_s=float(job.task.task.time_limit_s),
         most_output=limits.output_mb << 20,
-        scratch=job.run_folder,
     )
 
 
