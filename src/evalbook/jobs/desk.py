@@ -54,7 +54,11 @@ def open_desk(folder: Path, *, clock: Clock, say: Say) -> Iterator[Desk]:
         store = ArtifactStore.of(repository)
         for found in recover(ledger, store):
             cut = f", {len(found.interrupted)} of them cut off" if found.interrupted else ""
-            say(f"committed {found.rows} rows that run {found.run_id} had left behind{cut}")
+            say(
+                f"run {found.run_id} has rows that still wait: {found.held_up}"
+                if found.held_up
+                else f"committed {found.rows} rows that run {found.run_id} had left behind{cut}"
+            )
         yield Desk(repository, ledger, store)
 
 
