@@ -1,7 +1,7 @@
 """Scripted agent for the device inventory, version 2: made up, but it really does the work.
 
 Reads devices.csv in the folder it starts in and writes summary.csv and exceptions.csv beside it. Seed
-and input decide together whether it slips, and how.
+and input decide together whether it slips, and how: as a model with that seed would, it does the same again.
 """
 
 import csv
@@ -54,6 +54,16 @@ def write(trace, name, header, rows):
     trace.step("edit", tool="write_file", arguments={"path": name}, result=f"{len(rows)} rows")
 
 
+def read_instruction(trace):
+    """Note what was asked: the first line of the instruction, and how long the prompt is."""
+    asked, prompt = (
+        Path(os.environ[name]).read_text(encoding="utf-8") if os.environ.get(name) else ""
+        for name in ("EVALBOOK_INSTRUCTION", "EVALBOOK_PROMPT")
+    )
+    title = asked.partition("\n")[0].lstrip("# ")
+    trace.step("message", result=title or "no instruction", tokens_in=len(asked + prompt) // 4)
+
+
 def read(trace):
     with open(DEVICES, encoding="utf-8", newline="") as file:
         rows = [(row["device_id"], row["department"]) for row in csv.DictReader(file)]
@@ -66,7 +76,7 @@ def sort_out(trace, rows):
     exceptions = []
     if slips("drop rows without a department"):
         rows = [row for row in rows if row[1]]
-        trace.step("message", result="took the rows that have a department")
+        trace.step("message", result="went on with the rows that have a department")
     departments = {}
     for device, department in rows:
         departments.setdefault(device, []).append(department)
@@ -89,6 +99,7 @@ def sort_out(trace, rows):
 def main():
     trace = Trace()
     started = time.monotonic()
+    read_instruction(trace)
     rows = read(trace)
     if slips("sort the list in place"):
         write(trace, str(DEVICES), ("device_id", "department"), sorted(rows, reverse=True))
@@ -105,7 +116,7 @@ def main():
     report = {
         "tokens_in": tokens,
         "tokens_out": tokens // 4,
-        "cost": f"{tokens * 1 / 10000:.4f}",
+        "cost": f"{tokens / 10_000:.4f}",
         "currency": "CNY",
         "tool_retries": 0,
         "stop_reason": "both files are written",
