@@ -1,14 +1,13 @@
 """The check that runs a command in a copy of the workspace."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from evalbook.records.checks import CommandSucceeds
 from evalbook.run.checks.answers import Answer, BrokenCheckError
-from evalbook.run.checks.reading import copy_workspace, remove_tree
+from evalbook.run.checks.reading import copy_workspace
 from evalbook.run.process import Ended, run_command
 
 MOST_OUTPUT = 1 << 20
@@ -26,26 +25,22 @@ class Surroundings(NamedTuple):
     task: Path
     evaluation: Path
     scratch: Path
-    """An empty folder, or one that does not exist yet."""
+    """A folder for copies that does not exist yet; whoever chose it removes it."""
     search_path: str
     """PATH; empty: the folder of this Python, then the system's."""
 
 
-@contextmanager
-def copied_workspace(around: Surroundings) -> Iterator[Path]:
-    """Yield a writable copy of the workspace, which is removed afterwards.
+def copied_workspace(around: Surroundings) -> Path:
+    """Return a writable copy of the workspace, with a home and a temporary folder beside it.
 
     Raises:
         UnreadableError: when the workspace can't be copied.
     """
     copy = around.scratch / "workspace"
-    try:
-        copy_workspace(around.workspace, copy)
-        for name in ("home", "tmp"):
-            (around.scratch / name).mkdir(exist_ok=True)
-        yield copy
-    finally:
-        remove_tree(around.scratch)
+    copy_workspace(around.workspace, copy)
+    for name in ("home", "tmp"):
+        (around.scratch / name).mkdir()
+    return copy
 
 
 def run_there(
@@ -59,7 +54,6 @@ def run_there(
         limits={"FSIZE": _LARGEST_FILE},
         time_limit_s=time_limit_s,
         most_output=MOST_OUTPUT,
-        scratch=around.scratch,
     )
 
 
@@ -83,10 +77,10 @@ def command_succeeds(check: CommandSucceeds, around: Surroundings) -> Answer:
     program that does not exist is one too where it would lie in the workspace; elsewhere it
     breaks the check.
     """
-    with copied_workspace(around) as copy:
-        filled = [_filled(word, around, copy) for word in check.command]
-        ended = run_there(filled, around, folder=copy, time_limit_s=float(check.time_limit_s))
-        own = "/" in filled[0] and (copy / filled[0]).is_relative_to(copy)
+    copy = copied_workspace(around)
+    filled = [_filled(word, around, copy) for word in check.command]
+    ended = run_there(filled, around, folder=copy, time_limit_s=float(check.time_limit_s))
+    own = "/" in filled[0] and (copy / filled[0]).is_relative_to(copy)
     expected = f"exit code {check.exit_code} of {' '.join(check.command)}"
     match ended.how:
         case "interrupted":

@@ -1,5 +1,6 @@
 """The check that asks a SQLite database."""
 
+import os
 import re
 import shutil
 import sqlite3
@@ -26,7 +27,8 @@ _READING = re.compile(
 _ALLOWED = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )
-_PRAGMAS = frozenset({"table_info", "table_xinfo", "index_list", "index_info", "foreign_key_list"})
+_LARGEST = 1 << 30
+"""Bytes; a larger database is not copied."""
 
 
 def sqlite_equals(check: SqliteEquals, workspace: Path, scratch: Path) -> Answer:
@@ -41,11 +43,15 @@ def sqlite_equals(check: SqliteEquals, workspace: Path, scratch: Path) -> Answer
     """
     _check_query(check.query)
     expected = [_row(values, number) for number, values in enumerate(check.rows, 1)]
+    guard = _Guard()
     with _copied(check.file, workspace, scratch) as connection:
+        connection.set_authorizer(guard)
         try:
             cursor = connection.execute(check.query)
             found = cursor.fetchmany(len(expected) + _ROWS_BEYOND)
         except (sqlite3.Error, OverflowError) as error:
+            if guard.refused_query:
+                raise BrokenCheckError(f"the query does more than read: {error}") from None
             raise UnreadableError(f"gives no answer: {error}", check.file) from None
     actual = [_row(values, number) for number, values in enumerate(found, 1)]
     return compare_rows(expected, actual, check.order, check.file)
@@ -56,7 +62,7 @@ def _check_query(query: str) -> None:
     if not _READING.match(query):
         raise BrokenCheckError("the query must be one SELECT")
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.set_authorizer(_only_reading)
+        connection.set_authorizer(_Guard())
         try:
             connection.execute(f"EXPLAIN {query}")
         except (sqlite3.Error, sqlite3.Warning) as error:
@@ -78,8 +84,8 @@ def _copied(name: str, workspace: Path, scratch: Path) -> Iterator[sqlite3.Conne
     with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode={mode}", uri=True)) as connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
         connection.text_factory = _text
+        # Its views and triggers are the agent's: they get no functions with side effects.
         connection.execute("PRAGMA trusted_schema = OFF")
-        connection.set_authorizer(_only_reading)
         deadline = time.monotonic() + _LONGEST_S
         connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
         yield connection
@@ -87,6 +93,8 @@ def _copied(name: str, workspace: Path, scratch: Path) -> Iterator[sqlite3.Conne
 
 def _copy(workspace: Path, name: str, target: Path) -> None:
     with opened(workspace, name) as source, target.open("wb") as file:
+        if os.fstat(source.fileno()).st_size > _LARGEST:
+            raise UnreadableError(f"is larger than {_LARGEST >> 20} MiB", name)
         shutil.copyfileobj(source, file)
 
 
@@ -104,11 +112,25 @@ def _text(content: bytes) -> str:
     return content.decode("utf-8", "backslashreplace")
 
 
-def _only_reading(
-    action: int, first: str | None, _second: str | None, _database: str | None, _by: str | None
-) -> int:
-    allowed = action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
-    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+class _Guard:
+    """Lets a statement only read; remembers whether the query itself, not a view, wanted more."""
+
+    def __init__(self) -> None:
+        self.refused_query = False
+
+    def __call__(
+        self,
+        action: int,
+        _first: str | None,
+        second: str | None,
+        _database: str | None,
+        by: str | None,
+    ) -> int:
+        loads = action == sqlite3.SQLITE_FUNCTION and second == "load_extension"
+        if action in _ALLOWED and not loads:
+            return sqlite3.SQLITE_OK
+        self.refused_query = self.refused_query or by is None
+        return sqlite3.SQLITE_DENY
 
 
 def _row(values: Sequence[object], number: int) -> Row:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from evalbook.records.checks import JsonEquals, JsonSchema
+from evalbook.records.checks import JsonEquals
 from evalbook.run.checks.answers import (
     Answer,
     BrokenCheckError,
@@ -17,7 +17,6 @@ from evalbook.run.checks.answers import (
     quoted,
 )
 from evalbook.run.checks.reading import text_of
-from evalbook.run.checks.schemas import validate
 
 DEEPEST = 100
 """Levels of nesting; deeper documents are not compared."""
@@ -40,9 +39,9 @@ def json_equals(check: JsonEquals, workspace: Path, references: Path) -> Answer:
         )
     different = first_difference(wanted, found, check.path)
     if different is None:
-        return Answer("held", _shown(wanted), "equal", _place(check.file, check.path))
+        return Answer("held", _shown(wanted), "equal", place_in(check.file, check.path))
     return Answer(
-        "failed", different.expected, different.actual, _place(check.file, different.pointer)
+        "failed", different.expected, different.actual, place_in(check.file, different.pointer)
     )
 
 
@@ -60,24 +59,9 @@ def _wanted(check: JsonEquals, references: Path) -> object:
     return wanted
 
 
-def _place(file: str, pointer: str) -> str:
+def place_in(file: str, pointer: str) -> str:
+    """Return where something stands: the file and, unless it is the whole, the JSON pointer."""
     return f"{file}, {pointer}" if pointer else file
-
-
-def json_schema(check: JsonSchema, workspace: Path, references: Path) -> Answer:
-    """Hold when the document is valid against the schema, whose draft is that of its ``$schema``.
-
-    References are looked up in the schema itself and among the published drafts, never in the network.
-    """
-    with broken_if_unreadable("the schema"):
-        schema = read_json(references, check.schema_file, exact=False)
-    if not isinstance(schema, dict):
-        raise BrokenCheckError(f"expected/{check.schema_file} is no schema: not an object")
-    document = read_json(workspace, check.file, exact=False)
-    wrong = validate(document, schema)
-    if wrong is None:
-        return Answer("held", f"valid against {check.schema_file}", "valid", check.file)
-    return Answer("failed", wrong.expected, wrong.actual, _place(check.file, wrong.pointer))
 
 
 def read_json(folder: Path, name: str, *, exact: bool = True) -> object:

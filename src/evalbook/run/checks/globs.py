@@ -1,11 +1,6 @@
 """Which paths a glob of a task matches."""
 
-import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-
-_ANY_PARTS = "(?:/[^/]+)*"
-"""Patterns match the path with a slash before each part, also the first."""
+from collections.abc import Callable, Iterable, Sequence
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:
@@ -16,29 +11,41 @@ def matches(path: str, globs: Iterable[str]) -> bool:
     matches what lies below a folder of that name as well, so ``tests`` protects all of a folder.
     Brackets and everything else stand for themselves; case matters.
     """
-    return any(_compiled(glob).fullmatch(f"/{path}") for glob in globs)
+    parts = path.split("/")
+    return any(_fits(parts, _parts(glob), "**", _part_fits) for glob in globs)
 
 
-@lru_cache(maxsize=1024)
-def _compiled(glob: str) -> re.Pattern[str]:
+def _parts(glob: str) -> list[str]:
     parts = [part for part in glob.split("/") if part not in {"", "."}]
     if glob.endswith("/") or (parts and not set("*?") & set(parts[-1])):
         parts.append("**")
-    pattern = ""
-    for part in _without_repeats(parts):
-        pattern += _ANY_PARTS if part == "**" else f"/{_part(part)}"
-    return re.compile(pattern, re.DOTALL)
+    return parts
 
 
-def _without_repeats(parts: Sequence[str]) -> list[str]:
-    """Return the parts with every run of ``**`` made one, which means the same and matches faster."""
-    return [
-        part
-        for number, part in enumerate(parts)
-        if part != "**" or number == 0 or parts[number - 1] != "**"
-    ]
+def _part_fits(part: str, pattern: str) -> bool:
+    return _fits(part, pattern, "*", lambda one, wanted: wanted in {"?", one})
 
 
-def _part(part: str) -> str:
-    special = {"*": "[^/]*", "?": "[^/]"}
-    return "".join(special.get(each, re.escape(each)) for each in re.sub(r"\*+", "*", part))
+def _fits(
+    items: Sequence[str], pattern: Sequence[str], star: str, equal: Callable[[str, str], bool]
+) -> bool:
+    """Whether items match a pattern in which ``star`` stands for any number of them.
+
+    Only the latest star is ever extended, which is enough and keeps the time to the product of the
+    two lengths: paths are the agent's, and an expression with several stars could be made to stall.
+    """
+    at = wanted = 0
+    latest: int | None = None
+    resume = 0
+    while at < len(items):
+        if wanted < len(pattern) and pattern[wanted] == star:
+            latest, resume = wanted, at
+            wanted += 1
+        elif wanted < len(pattern) and equal(items[at], pattern[wanted]):
+            at, wanted = at + 1, wanted + 1
+        elif latest is not None:
+            resume += 1
+            at, wanted = resume, latest + 1
+        else:
+            return False
+    return all(each == star for each in pattern[wanted:])

@@ -24,8 +24,19 @@ from evalbook.records.checks import (
     Unchanged,
     WithinTime,
 )
-from evalbook.run.checks import changes, commands, databases, documents, files, scripts, tables, web
+from evalbook.run.checks import (
+    changes,
+    commands,
+    databases,
+    documents,
+    files,
+    schemas,
+    scripts,
+    tables,
+    web,
+)
 from evalbook.run.checks.answers import Answer, BrokenCheckError, UnreadableError, fit
+from evalbook.run.checks.reading import remove_tree
 
 CHECKS_VERSION = 1
 """Part of every grader's digest: raised whenever a check comes to another answer than before."""
@@ -70,7 +81,10 @@ def _executes(check: Check) -> bool:
 
 
 def _outcome(check: Check, context: GradeContext, scratch: Path) -> CheckOutcome:
-    answer = _safe_answer(check, context, scratch)
+    try:
+        answer = _safe_answer(check, context, scratch)
+    finally:
+        remove_tree(scratch)
     return CheckOutcome(
         name=check.name,
         outcome=answer.outcome,
@@ -112,7 +126,7 @@ def _answer(check: Check, context: GradeContext, scratch: Path) -> Answer:  # no
         case JsonEquals():
             return documents.json_equals(check, workspace, references)
         case JsonSchema():
-            return documents.json_schema(check, workspace, references)
+            return schemas.json_schema(check, workspace, references, scratch)
         case CsvEquals():
             return tables.csv_equals(check, workspace, references)
         case SqliteEquals():

@@ -1,58 +1,79 @@
-"""Validating a JSON document against a JSON Schema, without the network."""
+"""The check that validates a JSON document against a JSON Schema."""
 
-import re
-from itertools import islice
-from typing import Any, NamedTuple
+import json
+import sys
+from pathlib import Path
 
-from evalbook.run.checks.answers import BrokenCheckError, UnreadableError
+from pydantic import ValidationError
 
-_ERRORS_SEEN = 100
+from evalbook.records.checks import JsonSchema
+from evalbook.records.fields import Frozen
+from evalbook.run.checks.answers import (
+    Answer,
+    BrokenCheckError,
+    UnreadableError,
+    broken_if_unreadable,
+)
+from evalbook.run.checks.documents import place_in, read_json
+from evalbook.run.process import run_command
+
+_WORKER = Path(__file__).with_name("schema_worker.py")
+_LONGEST_S = 30.0
+_MOST_MEMORY = 2 << 30
+_MOST_OUTPUT = 1 << 20
 
 
-class Invalid(NamedTuple):
-    """The first place where a document breaks its schema."""
+class _Said(Frozen):
+    """What the worker prints."""
 
-    pointer: str
-    """JSON pointer into the document; empty: the whole of it."""
-    expected: str
-    """The rule: keyword and value."""
-    actual: str
+    valid: bool = False
+    broken: str | None = None
+    too_deep: bool = False
+    pointer: str = ""
+    expected: str = ""
+    actual: str = ""
 
 
-def validate(document: object, schema: dict[str, Any]) -> Invalid | None:
-    """Return the first violation, by place in the document; None when it is valid.
+def json_schema(check: JsonSchema, workspace: Path, references: Path, scratch: Path) -> Answer:
+    """Hold when the document is valid against the schema, whose draft is that of its ``$schema``.
 
-    Raises:
-        BrokenCheckError: when the schema is invalid or refers to what is not there.
-        UnreadableError: when the document is nested too deep for the schema.
+    References are looked up in the schema itself and among the published drafts, never in the
+    network. It takes a process of its own with 30 s and 2 GiB; a document that needs more fails.
     """
-    # Imported here: it takes longer than all other checks together, and few tasks have a schema.
-    import jsonschema  # noqa: PLC0415
-    import jsonschema.validators  # noqa: PLC0415
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415
-    from referencing.exceptions import Unresolvable  # noqa: PLC0415
+    with broken_if_unreadable("the schema"):
+        schema = read_json(references, check.schema_file, exact=False)
+    if not isinstance(schema, dict):
+        raise BrokenCheckError(f"expected/{check.schema_file} is no schema: not an object")
+    said = _validated(read_json(workspace, check.file, exact=False), schema, check, scratch)
+    if said.broken is not None:
+        raise BrokenCheckError(said.broken)
+    if said.too_deep:
+        raise UnreadableError("is nested too deep for the schema", check.file)
+    if said.valid:
+        return Answer("held", f"valid against {check.schema_file}", "valid", check.file)
+    return Answer("failed", said.expected, said.actual, place_in(check.file, said.pointer))
 
-    parsed: Any = document  # the stubs ask for a type of their own that means the same
-    draft = jsonschema.validators.validator_for(
-        schema, default=jsonschema.validators.Draft202012Validator
+
+def _validated(document: object, schema: object, check: JsonSchema, scratch: Path) -> _Said:
+    scratch.mkdir(parents=True, exist_ok=True)
+    arguments = scratch / "arguments.json"
+    arguments.write_text(json.dumps({"document": document, "schema": schema, "path": sys.path}))
+    ended = run_command(
+        [sys.executable, "-I", str(_WORKER), str(arguments.resolve())],
+        folder=scratch,
+        environment={},
+        limits={"AS": _MOST_MEMORY},
+        time_limit_s=_LONGEST_S,
+        most_output=_MOST_OUTPUT,
     )
+    if ended.how == "time_limit":
+        raise UnreadableError(f"can't be validated within {_LONGEST_S:g} s", check.file)
     try:
-        draft.check_schema(schema)
-        # A registry of our own: the default one fetches references over the network.
-        found = draft(schema, registry=REGISTRY).iter_errors(parsed)
-        errors = list(islice(found, _ERRORS_SEEN))
-    except jsonschema.SchemaError as error:
-        raise BrokenCheckError(f"the schema is not valid: {error.message}") from None
-    except Unresolvable as error:
-        raise BrokenCheckError(f"the schema refers to {error.ref}, which is not in it") from None
-    except re.error as error:
-        raise BrokenCheckError(f"the schema holds a broken pattern: {error}") from None
-    except RecursionError:
-        raise UnreadableError("is nested too deep for the schema") from None
-    if not errors:
-        return None
-    first = min(errors, key=lambda each: [str(part) for part in each.absolute_path])
-    pointer = "".join(
-        f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in first.absolute_path
-    )
-    return Invalid(pointer, f"{first.validator}: {first.validator_value}", first.message)
+        return _Said.model_validate_json(ended.stdout)
+    except ValidationError:
+        last = ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        if "MemoryError" in last:
+            raise UnreadableError("can't be validated within 2 GiB", check.file) from None
+        raise BrokenCheckError(
+            f"the validation ended: {ended.problem or last or ended.how}"
+        ) from None

@@ -55,20 +55,20 @@ def script(check: Script, around: Surroundings, facts: Mapping[str, object]) -> 
     grader = around.task / "grader.py"
     if not grader.is_file():
         raise BrokenCheckError("the task has no grader.py")
-    with copied_workspace(around) as copy:
-        arguments = around.scratch / "arguments.json"
-        folders = {
-            "workspace": copy,
-            "task": around.task,
-            "evaluation": around.evaluation,
-            "expected": around.task / "expected",
-        }
-        named = {name: str(folder.resolve()) for name, folder in folders.items()}
-        arguments.write_text(json.dumps({**facts, **named}), encoding="utf-8")
-        empty = around.scratch / "empty"
-        empty.mkdir()
-        command = [sys.executable, "-I", str(grader.resolve()), str(arguments.resolve())]
-        ended = run_there(command, around, folder=empty, time_limit_s=float(check.time_limit_s))
+    copy = copied_workspace(around)
+    folders = {
+        "workspace": copy,
+        "task": around.task,
+        "evaluation": around.evaluation,
+        "expected": around.task / "expected",
+    }
+    named = {name: str(folder.resolve()) for name, folder in folders.items()}
+    arguments = around.scratch / "arguments.json"
+    arguments.write_text(json.dumps({**facts, **named}), encoding="utf-8")
+    empty = around.scratch / "empty"
+    empty.mkdir()
+    command = [sys.executable, "-I", str(grader.resolve()), str(arguments.resolve())]
+    ended = run_there(command, around, folder=empty, time_limit_s=float(check.time_limit_s))
     return _answer(_findings(ended, check))
 
 
