@@ -1,7 +1,9 @@
 """Histories for tests, written by git itself, honest or not."""
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.builders import PERSON, START, exclusion_of, plan_of, rows_of
@@ -151,6 +153,11 @@ def page(*records: Record, plan: Plan | None = None, second: int = 0) -> Leaf:
     return Leaf(page_path(folder, written, page_kind(records), content), content)
 
 
+def edited(leaf: Leaf) -> bytes:
+    """The content of a page with every failure made a pass: of a story's first page, line 2."""
+    return leaf.content.replace(b'"verdict":"fail"', b'"verdict":"pass"')
+
+
 def artifact(content: bytes, evaluation: str = "inventory") -> Leaf:
     """A small file in the ledger."""
     return Leaf(artifact_path(evaluation, sha256_hex(content)), content)
@@ -194,6 +201,13 @@ def material_freezes(plan: Plan, **changes: Any) -> tuple[MaterialFreeze, ...]:
 
 
 _STAMP = {"reason": "first freeze", "frozen_by": PERSON, "frozen_at": instant(START)}
+
+
+def clone(repository: Repository, folder: Path, *options: str) -> Repository:
+    """Clone as anyone does, through git's own transport; close what comes back."""
+    source = repository.git_dir.as_uri()
+    subprocess.run(["git", "clone", "--quiet", *options, source, str(folder)], check=True)
+    return Repository(folder)
 
 
 def of_rule(seen: Verification, rule: str) -> tuple[Finding, ...]:

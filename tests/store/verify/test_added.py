@@ -15,6 +15,7 @@ from tests.store.verify.builder import (
     Leaf,
     Story,
     artifact,
+    edited,
     freeze_of,
     page,
     story,
@@ -48,13 +49,8 @@ def _lines(leaf: Leaf) -> list[bytes]:
     return leaf.content.splitlines(keepends=True)
 
 
-def _edited(leaf: Leaf) -> bytes:
-    """The page with the verdict of its second row (of the first page: a failure) made a pass."""
-    return leaf.content.replace(b'"verdict":"fail"', b'"verdict":"pass"')
-
-
 def edited_row(book: Story) -> Deed:
-    return _rewrite(book, book.first, _edited(book.first), "page edited: line 2 differs", 2)
+    return _rewrite(book, book.first, edited(book.first), "page edited: line 2 differs", 2)
 
 
 def deleted_last_row(book: Story) -> Deed:
@@ -125,7 +121,7 @@ def deleted_then_added_again(book: Story) -> Deed:
 
 def replaced_after_deletion(book: Story) -> Deed:
     book.past.change({book.first.path: None})
-    commit = book.past.change({book.first.path: _edited(book.first)})
+    commit = book.past.change({book.first.path: edited(book.first)})
     words = "page added again with other bytes: line 2 differs"
     return Deed(commit, book.first.path, words, 2, accomplices=(commit - 1,))
 
@@ -295,25 +291,25 @@ def merge_drops_what_both_have(book: Story) -> Deed:
 
 
 def merge_edits_a_page(book: Story) -> Deed:
-    commit = book.past.change({book.first.path: _edited(book.first)}, on=_branches(book))
+    commit = book.past.change({book.first.path: edited(book.first)}, on=_branches(book))
     return Deed(commit, book.first.path, "page edited in a merge: line 2 differs", 2)
 
 
 def merge_takes_the_older_side(book: Story) -> Deed:
     base = 5
-    edited = book.past.change({book.first.path: _edited(book.first)}, on=[base])
+    forged = book.past.change({book.first.path: edited(book.first)}, on=[base])
     other = book.past.commit(page(exclusion_of(book.rows[4], number=8)), on=[base])
-    commit = book.past.change({}, on=[other, edited])
+    commit = book.past.change({}, on=[other, forged])
     words = "by a merge that takes another version than parent 2 has: line 2 differs"
-    return Deed(commit, book.first.path, words, 2, accomplices=(edited,))
+    return Deed(commit, book.first.path, words, 2, accomplices=(forged,))
 
 
 def merge_takes_the_edited_side(book: Story) -> Deed:
     base = 5
-    edited = book.past.change({book.first.path: _edited(book.first)}, on=[base])
+    forged = book.past.change({book.first.path: edited(book.first)}, on=[base])
     other = book.past.commit(page(exclusion_of(book.rows[4], number=8)), on=[base])
-    commit = book.past.change({}, on=[edited, other])
-    return Deed(edited, book.first.path, "page edited: line 2 differs", 2, accomplices=(commit,))
+    commit = book.past.change({}, on=[forged, other])
+    return Deed(forged, book.first.path, "page edited: line 2 differs", 2, accomplices=(commit,))
 
 
 def merge_adds_a_page(book: Story) -> Deed:
@@ -343,7 +339,7 @@ def octopus_drops_a_page(book: Story) -> Deed:
 
 def reset_to_an_edited_root(book: Story) -> Deed:
     """An unrelated root brings the same page with other bytes."""
-    root = book.past.change({book.first.path: _edited(book.first)}, on=[])
+    root = book.past.change({book.first.path: edited(book.first)}, on=[])
     merge = book.past.change({}, on=[5, root])
     words = "page added again with other bytes: line 2 differs"
     return Deed(root, book.first.path, words, 2, accomplices=(merge,))

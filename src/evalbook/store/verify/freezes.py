@@ -40,7 +40,7 @@ class _Search(NamedTuple):
         meant = _agreed_part(self.plan.record.rules)
         fitting = [each for each in freezes if _agreed_part(each.record.rules) == meant]
         if not fitting:
-            yield self._nothing("its rules are", freezes)
+            yield self._nothing("its rules", freezes)
         elif self.plan.record.purpose == "measure":
             yield from self._stood("its rules", fitting, freezes)
         else:
@@ -57,7 +57,7 @@ class _Search(NamedTuple):
         if fitting:
             yield from self._came_first("its config", fitting)
         else:
-            yield self._nothing(f"config_ref {name}@{version}:{sha256[:12]} is", freezes)
+            yield self._nothing(f"config_ref {name}@{version}:{sha256[:12]}", freezes)
 
     def material(self, task: PlannedTask) -> Iterator[Finding | Link]:
         record = self.plan.record
@@ -69,7 +69,7 @@ class _Search(NamedTuple):
         fitting = [each for each in freezes if not _differing(task, each.record)]
         if not fitting:
             names = _differing(task, freezes[-1].record) if freezes else REFERENCES
-            yield self._nothing(f"{', '.join(names)} of {task.task_id} is", freezes)
+            yield self._nothing(f"{', '.join(names)} of {task.task_id}", freezes)
         elif record.purpose == "import":
             yield from self._came_first(f"material of {task.task_id}", fitting)
         else:
@@ -79,7 +79,7 @@ class _Search(NamedTuple):
         """Return that no freeze, early or late, says what the plan says."""
         said = "not as frozen in any page" if freezes else "frozen nowhere"
         severity = self.catalogue.absence
-        return self.catalogue.finding(severity, RULE, f"{what} {said}", self.plan.place)
+        return self.catalogue.finding(severity, RULE, f"{what}: {said}", self.plan.place)
 
     def _came_first(self, what: str, fitting: Sequence[Placed[R]]) -> Iterator[Link]:
         """Yield the order that the plan demands of the freeze that speaks best for it."""
@@ -100,7 +100,7 @@ class _Search(NamedTuple):
         ]
         if None not in later and later[0] is not None:
             commit = self.catalogue.commit(later[0].place)[:12]
-            message = f"{what} is an older freeze; commit {commit} had replaced it before the plan"
+            message = f"{what}: an older freeze, which commit {commit} had replaced before the plan"
             yield self.catalogue.finding("violation", RULE, message, self.plan.place)
 
     def _relation(self, freeze: Placed[R]) -> Relation:
