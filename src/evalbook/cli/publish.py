@@ -64,7 +64,7 @@ def build(out: Path, evaluations: tuple[str, ...], rev: str | None) -> None:
 
     built = build_site(options.folder(), out, evaluations, rev, clock=now, say=talk)
     talk(f"wrote {built.pages} files from ledger commit {built.commit[:12]}")
-    answer(str(built.index))
+    answer(str(built.home))
 
 
 @click.group(short_help="Rows for other programs.")

@@ -1,5 +1,6 @@
 """Commands that make a book."""
 
+import os
 from pathlib import Path
 
 import click
@@ -53,5 +54,5 @@ def demo(out: Path | None) -> None:
     """
     from evalbook.jobs.demo import play
 
-    finished = play(out, clock=now, say=talk)
+    finished = play(out, environment=dict(os.environ), clock=now, say=talk)
     answer(f"site    {finished.site}\nreport  {finished.report}\nbook    {finished.repository}")
