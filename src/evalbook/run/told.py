@@ -7,7 +7,7 @@ from evalbook.run.agents import Place
 from evalbook.run.evidence import Cabinet
 from evalbook.run.process import Ended
 from evalbook.run.report import Report, Use, read_report
-from evalbook.run.trace import read_trace
+from evalbook.run.trace import Step, read_trace, tokens_in_trace
 from evalbook.run.trees import read_regular
 
 _MOST = 64 * 1024 * 1024
@@ -31,10 +31,12 @@ def keep_told(cabinet: Cabinet, place: Place, ended: Ended, *, currency: str | N
         if content:
             cabinet.keep(name, "log", content)
     steps = None
+    read: tuple[Step, ...] = ()
     trace = read_regular(place.told, place.trace.name, most=_MOST)
     if trace is not None:
         clean = cabinet.read(cabinet.keep("trace.jsonl", "trace", trace))
-        steps = len(read_trace(clean))
+        read = read_trace(clean)
+        steps = len(read)
     elif _something_else(place, place.trace.name):
         problems.append("the trace is no regular file and was not read")
     report = Report()
@@ -45,6 +47,11 @@ def keep_told(cabinet: Cabinet, place: Place, ended: Ended, *, currency: str | N
     elif _something_else(place, place.report.name):
         problems.append("the report is no regular file and was not read")
     problems += report.problems
+    if report.tokens_in is None and report.tokens_out is None:
+        report = report._replace(
+            tokens_in=tokens_in_trace(read, "tokens_in"),
+            tokens_out=tokens_in_trace(read, "tokens_out"),
+        )
     dependencies = tuple(_dependency(cabinet, place, use, problems) for use in report.dependencies)
     return Told(report, steps, dependencies, tuple(problems))
 

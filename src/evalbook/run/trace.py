@@ -8,10 +8,12 @@ becomes a step of the kind ``unreadable`` with its text as the result.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 _LONGEST_LINE = 1 << 20
+_COUNT_MAX = 10**12
+"""Tokens of one step beyond which a number is nonsense."""
 
 
 class Step(NamedTuple):
@@ -30,6 +32,14 @@ def read_trace(content: bytes) -> tuple[Step, ...]:
     for index, raw in enumerate((line for line in content.split(b"\n") if line.strip()), 1):
         steps.append(_step(index, raw))
     return tuple(steps)
+
+
+def tokens_in_trace(steps: Iterable[Step], key: str) -> int | None:
+    """Return the sum of ``tokens_in`` or ``tokens_out`` over the steps that state it; none: none does."""
+    said = [step.fields.get(key) for step in steps]
+    counts = [each for each in said if isinstance(each, int) and not isinstance(each, bool)]
+    known = [each for each in counts if 0 <= each <= _COUNT_MAX]
+    return sum(known) if known else None
 
 
 def _step(index: int, raw: bytes) -> Step:
