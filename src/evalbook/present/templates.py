@@ -1,15 +1,32 @@
 """Templates: the user's own before the packaged ones, file by file."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from evalbook.base.problems import UserError
-from evalbook.present.text import ENGLISH, Language, one_line, visible
+from evalbook.present.markup import markdown_html
+from evalbook.present.text import (
+    ENGLISH,
+    Language,
+    count,
+    coverage,
+    day,
+    known_cost,
+    mark_of,
+    mean_over,
+    minute,
+    one_line,
+    percent,
+    seconds,
+    short,
+    size,
+    visible,
+)
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -39,15 +56,12 @@ class Templates:
         self._html.install_gettext_callables(  # type: ignore[attr-defined]  # from the i18n extension
             language.gettext, language.ngettext, newstyle=True
         )
+        self._html.filters.update(_FILTERS)
+        self._html.globals["language"] = language
         self._markdown = self._environment(autoescape=False)
         self._markdown.globals["_"] = self._said
         self._markdown.filters["ready"] = Ready
         self._folders = folders
-
-    def add(self, filters: Mapping[str, Callable[..., Any]], facts: Mapping[str, object]) -> None:
-        """Make filters and facts known to every page."""
-        self._html.filters.update(filters)
-        self._html.globals.update(facts)
 
     def html(self, name: str, **values: object) -> bytes:
         """Return a page, in which every value that is no markup of ours is escaped.
@@ -101,6 +115,23 @@ class Templates:
         escaped = {key: _in_markdown(value) for key, value in values.items()}
         return Ready(self.language.gettext(text) % escaped)
 
+
+_FILTERS = {
+    "count": count,
+    "coverage": coverage,
+    "day": day,
+    "decimal": Decimal,
+    "known_cost": known_cost,
+    "mark": mark_of,
+    "markdown": markdown_html,
+    "mean_over": mean_over,
+    "minute": minute,
+    "percent": percent,
+    "seconds": seconds,
+    "short": short,
+    "size": size,
+}
+"""What pages may do with a value: everything else is computed before."""
 
 _MEND = "mend the file in site_templates/, or delete it: ours takes its place"
 
