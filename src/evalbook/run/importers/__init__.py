@@ -1,0 +1,1 @@
+"""Result files of other tools, read into plans and rows; nothing is written here."""
