@@ -6,6 +6,7 @@ import pytest
 from tests.run.checks.graded import Desk
 
 from evalbook.run.checks.reading import copy_workspace
+from evalbook.run.trees import remove
 
 
 def python(code: str) -> list[str]:
@@ -120,6 +121,20 @@ def test_a_copy_that_a_command_locked_is_removed_all_the_same(desk: Desk) -> Non
     desk.with_files({"a/b": "x"})
     code = "import os; os.mkdir('l'); open('l/x', 'w').close(); os.chmod('l', 0); os.chmod('a', 0)"
     assert desk.outcome("command", command=python(code)).outcome == "held"  # the desk looks
+
+
+def test_folders_nested_too_deep_to_walk_cost_an_outcome_and_no_more(desk: Desk) -> None:
+    here = os.open(desk.workspace, os.O_RDONLY)
+    for _ in range(1_100):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    try:
+        assert desk.outcome("command", command=python("pass")).outcome in {"held", "failed"}
+    finally:
+        remove(desk.workspace)  # pytest can't
 
 
 def test_a_workspace_that_is_gone_is_the_agents_fault(desk: Desk) -> None:

@@ -90,6 +90,11 @@ def test_what_is_no_json_fails_and_says_why(desk: Desk, left: str, actual: str) 
     assert found.startswith(actual)
 
 
+def test_a_key_that_repeats_among_very_many_is_found_in_fair_time(desk: Desk) -> None:
+    keys = ",".join(f'"{n}":0' for n in range(200_000))
+    assert said(desk, f'{{{keys},"199999":1}}', 1)[2] == 'has the key "199999" twice in one object'
+
+
 def test_a_lone_surrogate_can_still_be_written_down(desk: Desk) -> None:
     outcome, _, actual, _ = said(desk, r'"\ud800"', "x")
     assert (outcome, actual) == ("failed", r'"\ud800"')

@@ -116,6 +116,11 @@ def test_what_is_no_table_fails_and_says_why(desk: Desk, left: bytes, actual: st
     assert said_actual.startswith(actual)
 
 
+def test_a_header_of_very_many_names_is_read_in_fair_time(desk: Desk) -> None:
+    names = ",".join(map(str, range(200_000)))
+    assert said(desk, f"{names}\n")[0] == "failed"
+
+
 def test_a_broken_reference_breaks_the_check(desk: Desk) -> None:
     assert said(desk, RIGHT, 'a,b\n"1,2\n')[0] == "error"
     assert said(desk, RIGHT, columns={"devcies": "integer"})[:2] == (

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -83,8 +84,8 @@ def parse_json(text: str, name: str, *, exact: bool = True) -> object:
     def unique(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
         made = dict(pairs)
         if len(made) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            times = Counter(key for key, _ in pairs)
+            twice = next(key for key in times if times[key] > 1)
             raise UnreadableError(f"has the key {quoted(twice)} twice in one object", name)
         return made
 

@@ -1,6 +1,7 @@
 """Grading an attempt: every declared check gets one outcome."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, assert_never
@@ -36,7 +37,7 @@ from evalbook.run.checks import (
     web,
 )
 from evalbook.run.checks.answers import Answer, BrokenCheckError, UnreadableError, fit
-from evalbook.run.checks.reading import remove_tree
+from evalbook.run.trees import remove
 
 CHECKS_VERSION = 1
 """Part of every grader's digest: raised whenever a check comes to another answer than before."""
@@ -84,7 +85,8 @@ def _outcome(check: Check, context: GradeContext, scratch: Path) -> CheckOutcome
     try:
         answer = _safe_answer(check, context, scratch)
     finally:
-        remove_tree(scratch)
+        with suppress(OSError):  # what is left goes with the attempt's own folder
+            remove(scratch)
     return CheckOutcome(
         name=check.name,
         outcome=answer.outcome,

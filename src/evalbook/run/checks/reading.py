@@ -1,19 +1,26 @@
 """Reading files of a workspace that its agent may have booby-trapped."""
 
+import errno
 import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from evalbook.run.checks.answers import UnreadableError
+from evalbook.run.checks.answers import BrokenCheckError, UnreadableError
 
-MOST_PARSED = 64 << 20
-"""Bytes; a larger file is not parsed."""
+MOST_READ = 64 << 20
+"""Bytes; a larger file is not searched for texts."""
+MOST_PARSED = 16 << 20
+"""Bytes; a larger document or table is not parsed: it could take a hundred times as much memory."""
 _MOST_COPIED = 2 << 30
 """Bytes of a workspace that are copied for a command or grader."""
+_OF_OURS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE}
+)
+"""Errors that no workspace causes."""
 
 
 @contextmanager
@@ -69,33 +76,30 @@ def _kind(mode: int) -> str:
     return next((words for test, words in kinds if test(mode)), "a device")
 
 
-def content_of(folder: Path, name: str) -> bytes:
-    """Return the bytes of a regular file inside ``folder`` that is small enough to be parsed.
+def content_of(folder: Path, name: str, *, most: int = MOST_READ) -> bytes:
+    """Return the bytes of a regular file inside ``folder``.
 
     Raises:
-        UnreadableError: when it is missing, no regular file, or larger than `MOST_PARSED`.
+        UnreadableError: when it is missing, no regular file, or larger than ``most`` bytes.
     """
     with opened(folder, name) as file:
-        content = _read(file, name)
-    if len(content) > MOST_PARSED:
-        raise UnreadableError(f"is larger than {MOST_PARSED >> 20} MiB, too large to parse", name)
+        try:
+            content = file.read(most + 1)
+        except OSError as error:
+            raise UnreadableError(f"can't be read: {error.strerror}", name) from error
+    if len(content) > most:
+        raise UnreadableError(f"is larger than {most >> 20} MiB, too large to check", name)
     return content
 
 
-def _read(file: BinaryIO, name: str) -> bytes:
-    try:
-        return file.read(MOST_PARSED + 1)
-    except OSError as error:
-        raise UnreadableError(f"can't be read: {error.strerror}", name) from error
-
-
 def text_of(folder: Path, name: str) -> str:
-    """Return a file's text, which must be UTF-8; a byte order mark is dropped.
+    """Return the text of a document, which must be UTF-8; a byte order mark is dropped.
 
     Raises:
-        UnreadableError: as `content_of`, and for bytes that are not UTF-8, with their offset.
+        UnreadableError: as `content_of` with `MOST_PARSED`, and for bytes that are not UTF-8, with
+            their offset.
     """
-    content = content_of(folder, name)
+    content = content_of(folder, name, most=MOST_PARSED)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -111,9 +115,19 @@ def copy_workspace(workspace: Path, target: Path) -> None:
 
     Raises:
         UnreadableError: when a part of it can't be read, or it holds more than 2 GiB.
+        BrokenCheckError: when the disk is full or refuses.
     """
+    try:
+        _copy_all(workspace, target)
+    except OSError as error:
+        if error.errno in _OF_OURS:
+            raise BrokenCheckError(f"the workspace can't be copied: {error.strerror}") from error
+        raise UnreadableError(f"can't be copied: {error.strerror}", str(error.filename)) from error
+
+
+def _copy_all(workspace: Path, target: Path) -> None:
     left = _MOST_COPIED
-    for root, folders, names in os.walk(workspace, onerror=_refuse):
+    for root, folders, names in os.walk(workspace, onerror=_raise):
         here = Path(root)
         there = target / here.relative_to(workspace)
         there.mkdir(parents=True)
@@ -127,19 +141,12 @@ def copy_workspace(workspace: Path, target: Path) -> None:
                 left -= path.lstat().st_size
                 if left < 0:
                     raise UnreadableError(f"the workspace holds over {_MOST_COPIED >> 30} GiB")
-                _copy(path, there / name, mode)
+                shutil.copyfile(path, there / name, follow_symlinks=False)
+                (there / name).chmod(mode & 0o777 | 0o600)  # without set-user-id bits
 
 
-def _refuse(error: OSError) -> None:
-    raise UnreadableError(f"can't be read: {error.strerror}", str(error.filename or ""))
-
-
-def _copy(path: Path, target: Path, mode: int) -> None:
-    try:
-        shutil.copyfile(path, target, follow_symlinks=False)
-        target.chmod(mode & 0o777 | 0o600)  # without set-user-id bits
-    except OSError as error:
-        raise UnreadableError(f"can't be copied: {error.strerror}", path.name) from error
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _stays_inside(link: Path, workspace: Path) -> bool:
@@ -156,14 +163,3 @@ def _stays_inside(link: Path, workspace: Path) -> bool:
         return link.resolve().is_relative_to(workspace.resolve())
     except (OSError, RuntimeError):  # a loop
         return False
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a copy, also where a command took away the right to look into a part of it."""
-    for root, folders, _ in os.walk(folder):
-        for name in folders:
-            path = Path(root) / name
-            if not path.is_symlink():
-                with suppress(OSError):
-                    path.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)

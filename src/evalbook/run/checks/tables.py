@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -67,7 +68,7 @@ def _read(folder: Path, name: str) -> _Table:
     columns, _ = next(records, ((), 0))
     if not columns:
         raise UnreadableError("is empty: not even a header", name)
-    twice = [column for column in dict.fromkeys(columns) if columns.count(column) > 1]
+    twice = [column for column, times in Counter(columns).items() if times > 1]
     if twice:
         raise UnreadableError(f"names the column {listed(twice)} twice", f"{name}, line 1")
     rows, lines = [], []
