@@ -112,7 +112,7 @@ def _objects(text: str) -> list[Any]:
 def _answer(found: Sequence[_Finding]) -> Answer:
     wrong = [each for each in found if not each.held]
     if not wrong:
-        return Answer("held", found[0].expected, f"{len(found)} findings, all held")
+        return Answer("held", listed([each.expected or each.name for each in found]), "all held")
     first = wrong[0]
     rest = f"; not held: {listed([each.name for each in wrong])}" if len(wrong) > 1 else ""
     return Answer(
