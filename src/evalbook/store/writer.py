@@ -54,6 +54,8 @@ class RunWriter:
         """Attempt id to the SHA-256 of its row."""
         self._oldest: datetime | None = None
         self._not_before: datetime | None = None
+        self._is_unsure = False
+        """Whether a commit was begun and its end not seen."""
         self._open = True
 
     @classmethod
@@ -214,13 +216,34 @@ class RunWriter:
             self._not_before = now + _PAUSE
 
     def _commit(self) -> None:
+        if self._is_unsure:
+            self._look()
         if self._waiting:
             rows = sorted(self._waiting.values(), key=lambda each: attempt_parts(each.attempt_id))
-            self._ledger.append(rows_page(self.plan, self._plan_path, self._journal, rows))
-            self._committed |= {each.attempt_id: sha256_hex(each.line) for each in rows}
-            self._waiting.clear()
-            self._journal.forget(each.attempt_id for each in rows)
+            self._is_unsure = True
+            try:
+                self._ledger.append(rows_page(self.plan, self._plan_path, self._journal, rows))
+            except UserError:
+                self._is_unsure = False  # it promises that nothing has changed
+                raise
+            self._is_unsure = False
+            self._settle({each.attempt_id: sha256_hex(each.line) for each in rows})
         self._oldest = self._not_before = self.held_up = None
+
+    def _look(self) -> None:
+        """Find out which rows a commit that was cut off by Ctrl-C has brought into the book."""
+        self._ledger.settle()
+        repository = self._ledger.repository
+        known = run_text(repository, repository.head(), self._folder)
+        self._settle({} if known is None else known.rows)
+        self._is_unsure = False
+
+    def _settle(self, committed: Mapping[str, str]) -> None:
+        self._committed |= committed
+        done = [each for each in self._waiting if each in committed]
+        for attempt_id in done:
+            del self._waiting[attempt_id]
+        self._journal.forget(done)
 
 
 class Recovered(NamedTuple):
@@ -297,7 +320,7 @@ class _Left(NamedTuple):
 
 def _left(ledger: Ledger, journal: Journal, known: RunText) -> _Left:
     """Return what a dead run still has to commit, given the rows that the book knows."""
-    rows: Mapping[str, str] = known.rows
+    rows = known.rows
     waiting = []
     for each in journal.waiting():
         if each.attempt_id not in rows:
