@@ -1,5 +1,6 @@
 """Making a book in a new or existing git repository."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,8 +10,8 @@ from evalbook.jobs.example import example_folder, example_path
 from evalbook.store.git import Repository
 
 _IGNORED = "/.evalbook/"
-_ATTRIBUTES = "/ledger/** -text"
-"""Pages are bytes: git must never convert their line ends, whatever core.autocrlf says."""
+_ATTRIBUTES = ("/ledger/** -text", "/evaluations/** -text")
+"""Pages and material are bytes: git must not convert line ends, whatever core.autocrlf says."""
 
 
 class MadeBook(NamedTuple):
@@ -42,8 +43,8 @@ def make_book(folder: Path, *, example: bool) -> MadeBook:
             raise UserError(f"{taken[0]} is already there", hint="leave out --example")
         written = [
             name
-            for name, line in ((".gitignore", _IGNORED), (".gitattributes", _ATTRIBUTES))
-            if _add_line(top / name, line)
+            for name, lines in ((".gitignore", (_IGNORED,)), (".gitattributes", _ATTRIBUTES))
+            if _add_lines(top / name, lines)
         ]
         for name, content in wanted.items():
             write_whole(top / name, content)
@@ -62,13 +63,14 @@ def _open_or_create(folder: Path) -> Repository:
     return Repository.create(folder)
 
 
-def _add_line(path: Path, line: str) -> bool:
+def _add_lines(path: Path, lines: Sequence[str]) -> bool:
+    """Add what is missing to a file of lines, and return whether anything was."""
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    if line in before.splitlines():
-        return False
-    start = before if not before or before.endswith("\n") else f"{before}\n"
-    write_whole(path, f"{start}{line}\n".encode())
-    return True
+    missing = [line for line in lines if line not in before.splitlines()]
+    if missing:
+        start = before if not before or before.endswith("\n") else f"{before}\n"
+        write_whole(path, (start + "".join(f"{line}\n" for line in missing)).encode())
+    return bool(missing)
 
 
 def _example_files() -> dict[str, bytes]:
