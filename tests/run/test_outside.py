@@ -24,6 +24,8 @@ def spoil(folder: Path, how: str) -> None:
         (folder / "notes/one").write_text("other")
     elif how == "added":
         (folder / "notes/two").write_text("2")
+    elif how == "an empty folder":
+        (folder / "notes/empty").mkdir()
     elif how == "removed":
         (folder / "notes/one").unlink()
     elif how == "relinked":
@@ -44,17 +46,28 @@ def spoil(folder: Path, how: str) -> None:
 
 @pytest.mark.parametrize(
     "how",
-    ["nothing", "changed", "added", "removed", "relinked", "gone", "a file", "a link", "closed"],
+    [
+        "nothing",
+        "changed",
+        "added",
+        "an empty folder",
+        "removed",
+        "relinked",
+        "gone",
+        "a file",
+        "a link",
+        "closed",
+    ],
 )
 def test_a_folder_is_set_back(tmp_path: Path, how: str) -> None:
     folder = memory(tmp_path)
-    before = scan(folder)
+    before = scan(folder, folders=True)
     kept = keep_outside([str(folder)], tmp_path / "kept")
 
     spoil(folder, how)
 
     assert restore_outside(kept) == ()
-    assert scan(folder) == before
+    assert scan(folder, folders=True) == before
 
 
 def test_a_file_is_set_back(tmp_path: Path) -> None:

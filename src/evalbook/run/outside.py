@@ -71,7 +71,7 @@ def _there(path: Path) -> bool:
 
 def _state(path: Path) -> tuple[tuple[str, Entry], ...]:
     if path.is_dir() and not path.is_symlink():
-        found = scan(path)
+        found = scan(path, folders=True)
         return tuple((name, found[name]) for name in sorted(found) if found[name].kind != "special")
     if not _there(path):
         return ()

@@ -21,9 +21,9 @@ _SHORT = 1_000
 
 
 class Entry(NamedTuple):
-    """One thing in a folder that is no folder itself."""
+    """One thing in a folder."""
 
-    kind: Literal["file", "link", "special", "unreadable"]
+    kind: Literal["file", "link", "special", "unreadable", "folder"]
     sha256: str | None = None
     """Of a file's bytes; of a link's target; none for the others."""
     executable: bool = False
@@ -31,11 +31,11 @@ class Entry(NamedTuple):
     """Bytes of a file."""
 
 
-def scan(folder: Path, *, force: bool = False) -> dict[str, Entry]:
+def scan(folder: Path, *, force: bool = False, folders: bool = False) -> dict[str, Entry]:
     """Return everything below ``folder`` by its POSIX path; nothing when it is no folder.
 
-    Folders themselves do not count: git keeps none. One that can't be listed stands as unreadable.
-    ``force``: take back the right to read what its owner may not.
+    Folders themselves only count with ``folders``: git keeps none. One that can't be listed stands
+    as unreadable. ``force``: take back the right to read what its owner may not.
     """
     found: dict[str, Entry] = {}
     if folder.is_symlink() or not folder.is_dir():
@@ -50,6 +50,8 @@ def scan(folder: Path, *, force: bool = False) -> dict[str, Entry]:
         for item in listed:
             if item.is_dir(follow_symlinks=False):
                 waiting.append((item.path, f"{prefix}{item.name}/"))
+                if folders:
+                    found[f"{prefix}{item.name}"] = Entry("folder")
             else:
                 found[f"{prefix}{item.name}"] = entry_at(Path(item.path), force=force)
     return found
