@@ -28,7 +28,8 @@ def fixable() -> None:
 @group.command()
 def broken() -> None:
     """Raise what is our bug."""
-    _ = {}["missing"]
+    nothing: dict[str, str] = {}
+    _ = nothing["missing"]
 
 
 @group.command()
