@@ -83,7 +83,8 @@ def version_name(figures: ConfigFigures) -> str:
     """Return ``agent v1``, with what sets it apart from other groups of the same version."""
     version = figures.version
     name = f"{version.config} {version.version}"
-    if version.condition != "live":
+    imported = all(plan.purpose == "import" for plan in version.plans)
+    if version.condition == "replayed" or (version.condition == "unknown" and not imported):
         name += f" (condition: {version.condition})"
     return f"{name}, part {version.part}" if version.part > 1 else name
 

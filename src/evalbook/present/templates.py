@@ -53,11 +53,8 @@ class Templates:
         self.language = language
         self._loader = jinja2.FileSystemLoader(folders)
         self._html = self._environment(autoescape=True)
-        self._html.install_gettext_callables(  # type: ignore[attr-defined]  # from the i18n extension
-            language.gettext, language.ngettext, newstyle=True
-        )
         self._html.filters.update(_FILTERS)
-        self._html.globals["language"] = language
+        self._html.globals |= {"language": language, "_": self._shown, "ngettext": self._counted}
         self._markdown = self._environment(autoescape=False)
         self._markdown.globals["_"] = self._said
         self._markdown.filters["ready"] = Ready
@@ -95,7 +92,6 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
-            extensions=["jinja2.ext.i18n"],
         )
 
     def _render(
@@ -111,9 +107,18 @@ class Templates:
         except jinja2.UndefinedError as error:
             raise UserError(f"{name}: {error.message}", hint=_MEND) from error
 
+    def _shown(self, text: str, **values: object) -> str:
+        """Return plain text, so that even a value passed for a message is escaped with the rest."""
+        said = self.language.gettext(text)
+        return said % values if values else said
+
+    def _counted(self, one: str, many: str, number: int) -> str:
+        return self.language.ngettext(one, many, number) % {"num": count(number)}
+
     def _said(self, text: str, **values: object) -> "Ready":
+        said = self.language.gettext(text)
         escaped = {key: _in_markdown(value) for key, value in values.items()}
-        return Ready(self.language.gettext(text) % escaped)
+        return Ready(said % escaped if values else said)
 
 
 _FILTERS = {
