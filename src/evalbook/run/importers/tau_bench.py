@@ -263,7 +263,9 @@ def _config(file: ReadFile, seen: Sequence[_Seen], request: ImportRequest) -> Fo
     prompts = {each.prompt for each in seen if each.prompt}
     policy = prompts.pop() if len(prompts) == 1 else None
     said = _NAME.fullmatch(file.stem)
-    settings: Mapping[str, Any] = {"file": file.stem, "policy_sha256": policy}
+    # Where a person names the config, files that tell nothing by their names may be of one version.
+    unsaid = None if request.config else file.stem
+    settings: Mapping[str, Any] = {"file": unsaid, "policy_sha256": policy}
     name = file.stem
     if said:
         name = f"{said['strategy']}-{said['model']}"

@@ -79,6 +79,7 @@ def _flat(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 def _hidden(key: str, value: object) -> object:
     """Return a setting's value, but not where its name or shape tells of a secret."""
     if isinstance(value, str):
+        value.encode()  # a scrubber would make half a surrogate pair into something else
         return "[scrubbed]" if secrets_in({key: value}, ()) else _SCRUB.text(value)
     if isinstance(value, list):
         return [_hidden(key, each) for each in value]
