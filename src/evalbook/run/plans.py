@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from evalbook.base.problems import UserError
 from evalbook.records.attempt import Attempt
 from evalbook.records.config import ConfigFreeze
 from evalbook.records.evaluation import Rules
@@ -42,10 +43,19 @@ def measure_plan(
 ) -> Plan:
     """Return the plan of ``attempts`` attempts at every task.
 
-    Seeds are the evaluation's own, one per attempt number, where it has enough of them; else each
-    attempt gets one of its own from ``seed``.
+    Seeds are the evaluation's own, one per attempt number, the same for every task; where it has
+    none, each attempt gets one of its own from ``seed``.
+
+    Raises:
+        UserError: when the evaluation has seeds, but fewer than attempts: independent seeds for the
+            rest would be another kind of measurement under the same name.
     """
-    fixed = len(rules.seeds) >= attempts
+    if rules.seeds and len(rules.seeds) < attempts:
+        raise UserError(
+            f"{config.evaluation} has {len(rules.seeds)} fixed seeds, too few for {attempts} attempts",
+            hint="ask for fewer attempts, or add seeds to evaluation.toml and freeze it",
+        )
+    fixed = bool(rules.seeds)
     tasks = tuple(
         _planned(
             material,
