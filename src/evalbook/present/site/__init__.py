@@ -1,0 +1,1 @@
+"""The static site: one module a page, each a function of the book."""
