@@ -37,12 +37,16 @@ echo $count > "$STRIKE_COUNT"
 if [ $count -ne "$STRIKE_AT" ]; then exec "$STRIKE_GIT" "$@"; fi
 if [ "$STRIKE" = KILL-after ]; then
     "$STRIKE_GIT" "$@"
+    touch "$STRIKE_COUNT.done"
     kill -KILL $PPID
     exit 0
 fi
 kill -"$STRIKE" $PPID
 sleep 0.2 # whoever comes next is there before we have done what we were told
-exec "$STRIKE_GIT" "$@"
+"$STRIKE_GIT" "$@"
+code=$?
+touch "$STRIKE_COUNT.done"
+exit $code
 """
 
 
@@ -80,6 +84,16 @@ def write_run(
         stderr=subprocess.DEVNULL,
         text=True,
     )
+
+
+def wait_for(file: Path) -> None:
+    """Wait until a git that outlived its caller has done what it was told."""
+    for _ in range(1_000):
+        if file.exists():
+            file.unlink()
+            return
+        time.sleep(0.01)
+    pytest.fail("the struck git never ended")
 
 
 def assert_nothing_is_lost(repository: Repository, said: list[str]) -> None:
@@ -159,6 +173,8 @@ def test_whatever_git_was_doing_when_its_caller_was_struck_nothing_is_lost(
             )  # fmt: skip
             said = process.communicate()[0].split()
             recover(Ledger(repository, clock=Clock()), ArtifactStore.of(repository))
+            if int(count.read_text()) >= at:
+                wait_for(tmp_path / "count.done")
             assert_nothing_is_lost(repository, said)
         if int(count.read_text()) < at:
             return  # the run came to its end before that

@@ -4,13 +4,12 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from evalbook.base.files import write_whole
 from evalbook.store.git import Repository
 from evalbook.store.locks import CannotWriteError, home
 
@@ -124,16 +123,19 @@ class Checkout:
                 place = self._top / path
                 if not place.exists():
                     made.append(place)
-                    write_whole(place, files[path])
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    _beside(place).write_bytes(files[path])
+                    _beside(place).replace(place)
         except OSError as error:
             self.clear(made)
             raise CannotWriteError(f"{made[-1]} can't be written: {error.strerror}") from None
         return tuple(made)
 
     def clear(self, made: Sequence[Path]) -> None:
-        """Remove files that `fill` has written, and the folders that are empty then."""
+        """Remove files that `fill` has written or begun, and the folders that are empty then."""
         for place in made:
             place.unlink(missing_ok=True)
+            _beside(place).unlink(missing_ok=True)
             for parent in place.parents:
                 if parent == self._top:
                     break
@@ -141,6 +143,11 @@ class Checkout:
                     parent.rmdir()
                 except OSError:
                     break
+
+    def clear_begun(self, paths: Iterable[str]) -> None:
+        """Remove what `fill` was writing when it was killed."""
+        for path in paths:
+            _beside(self._top / path).unlink(missing_ok=True)
 
     def unknown(self, files: Mapping[str, bytes], tip: str | None) -> tuple[Path, ...]:
         """Return the places of files that are there, while neither the tip nor the index has them."""
@@ -183,6 +190,11 @@ class Checkout:
         )
         inside = set(found.out.split(b"\0")) if found.code == 0 else set()
         return tuple(path for path in paths if os.fsencode(path) in inside)
+
+
+def _beside(place: Path) -> Path:
+    """Return where a file is built; the name follows from its own, so that it is found again."""
+    return place.with_name(f".{place.name}~evalbook")
 
 
 def _lines(paths: Sequence[str]) -> bytes:

@@ -42,7 +42,8 @@ _DROPPED = frozenset(
 
 _FIXED = {
     "GIT_NO_REPLACE_OBJECTS": "1",  # a replace ref would show other content than what is recorded
-    "GIT_GRAFT_FILE": os.devnull,  # grafts would hide commits from a walk
+    # Grafts would hide commits from a walk. A file that is there, even an empty one, gets a warning.
+    "GIT_GRAFT_FILE": f"{os.devnull}/none",
     "GIT_OPTIONAL_LOCKS": "0",  # reading must not contend for the index
     "GIT_LITERAL_PATHSPECS": "1",  # a file named *.jsonl is that file
     "GIT_TERMINAL_PROMPT": "0",

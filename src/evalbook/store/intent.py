@@ -90,6 +90,7 @@ def _finish(repository: Repository, said: Mapping[str, Any]) -> None:
             return
         checkout = Checkout(there, there.work_tree)
         blobs: dict[str, str] = said["blobs"]
+        checkout.clear_begun(blobs)
         files = dict(zip(blobs, there.blobs(blobs.values()), strict=True))
         if not tip or there.run("merge-base", "--is-ancestor", said["commit"], tip, ok=(0, 1)).code:
             checkout.clear(checkout.unknown(files, tip))  # the rows are still in the journal
