@@ -179,6 +179,26 @@ def evaluation_made_a_link(book: Story) -> Deed:
     return Deed(commit, "ledger/other", "a symbolic link stands where")
 
 
+def file_beside_the_book_made_a_link(book: Story) -> Deed:
+    book.past.change({"ledger/README.md": b"# Book\n"})
+    commit = book.past.change({"ledger/README.md": Entry(b"/etc/passwd", LINK)})
+    return Deed(commit, "ledger/README.md", "a symbolic link stands where")
+
+
+def added_submodule(book: Story) -> Deed:
+    path = "ledger/inventory/runs/agent/vendored"
+    commit = book.past.change({path: Entry(b"1" * 40, SUBMODULE)})
+    return Deed(commit, path, "added as a submodule")
+
+
+def submodule_hidden_by_gitmodules(book: Story) -> Deed:
+    path = "ledger/inventory/runs/agent/vendored"
+    hiding = f'[submodule "v"]\n\tpath = {path}\n\turl = ./v\n\tignore = all\n'
+    book.past.change({".gitmodules": hiding.encode()})
+    commit = book.past.change({path: Entry(b"1" * 40, SUBMODULE)})
+    return Deed(commit, path, "added as a submodule")
+
+
 def ledger_made_a_link(book: Story) -> Deed:
     changes: dict[str, Entry | None] = dict.fromkeys(book.past.files())
     commit = book.past.change(changes | {"ledger": Entry(b"elsewhere", LINK)})
@@ -350,7 +370,9 @@ ATTACKS: tuple[Attack, ...] = (
     emptied_page, edited_then_restored, changed_spaces, rewritten_with_crlf, cut_line_end,
     hidden_from_diff, deleted_page, deleted_then_added_again, replaced_after_deletion, renamed_page,
     renamed_folder, removed_book, page_made_a_link, page_made_a_submodule, page_made_executable,
-    added_executable, added_link, evaluation_made_a_link, ledger_made_a_link, stray_file,
+    added_executable, added_link, evaluation_made_a_link,
+    file_beside_the_book_made_a_link, added_submodule, submodule_hidden_by_gitmodules,
+    ledger_made_a_link, stray_file,
     case_variant_of_a_page, case_variant_of_the_ledger, edited_artifact, deleted_artifact,
     artifact_under_another_name, row_completed_later, crlf_in_an_honest_append, duplicate_key,
     decision_without_reason, duplicate_row, duplicate_id_with_another_verdict,
@@ -379,6 +401,14 @@ def test_whoever_changes_the_past_is_named_with_commit_file_and_line(
     assert len(told) == 1, seen.findings
     guilty = {book.past.id(each) for each in (deed.commit, *deed.accomplices)}
     assert {f.commit for f in seen.findings if f.severity == "violation"} == guilty, seen.findings
+
+
+def test_a_renamed_page_is_one_finding_and_its_rows_are_not_told_twice(
+    repository: Repository,
+) -> None:
+    book = story(repository)
+    renamed_page(book)
+    assert [f.rule for f in book.past.verified().findings] == ["added-only"]
 
 
 def test_an_honest_book_is_verified_without_a_finding(repository: Repository) -> None:

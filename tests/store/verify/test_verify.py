@@ -71,6 +71,8 @@ def test_a_folder_inside_the_repository_serves_as_well_as_its_top(repository: Re
 
 def test_the_users_settings_of_git_hide_nothing(repository: Repository) -> None:
     book = story(repository)
+    path = "ledger/inventory/runs/agent/vendored"
+    book.past.change({path: Entry(b"1" * 40, "160000")})
     book.past.change({book.first.path: Entry(b"1" * 40, "160000")})
     book.past.write()
     for name, value in (
@@ -78,7 +80,10 @@ def test_the_users_settings_of_git_hide_nothing(repository: Repository) -> None:
         ("core.quotePath", "true"), ("log.showRoot", "false"), ("diff.noprefix", "true"),
     ):  # fmt: skip
         repository.run("config", name, value)
-    assert [f.path for f in verify(repository).findings] == [book.first.path]
+    assert repository.work_tree is not None
+    (repository.work_tree / "src").mkdir()
+    with Repository(repository.work_tree / "src") as below:
+        assert [f.path for f in verify(below).findings] == [path, book.first.path]
 
 
 def test_findings_come_violations_first_and_then_in_the_order_of_history(

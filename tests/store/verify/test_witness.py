@@ -47,6 +47,18 @@ def test_a_book_that_was_only_added_to_holds_to_its_witness(repository: Reposito
     assert seen.anchoring == ("kept", "kept", ())
 
 
+def test_an_edit_on_top_of_what_was_stated_changes_a_page_and_keeps_history(
+    repository: Repository,
+) -> None:
+    book = story(repository)
+    witness = _stated(book)
+    book.past.change({book.first.path: edited(book.first)})
+    seen = book.past.verified(witness=witness)
+    assert seen.anchoring is not None
+    assert seen.anchoring[:2] == ("changed", "kept")
+    assert [f.path for f in of_rule(seen, RULE)] == [book.first.path]
+
+
 def test_a_force_push_that_keeps_every_page_is_found_by_its_history(
     repository: Repository,
 ) -> None:

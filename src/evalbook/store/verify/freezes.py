@@ -90,7 +90,7 @@ class _Search(NamedTuple):
     def _stood(
         self, what: str, fitting: Sequence[Placed[R]], freezes: Sequence[Placed[R]]
     ) -> Iterator[Finding | Link]:
-        earlier = [each for each in freezes if self._relation(each) in {"before", "unseen"}]
+        earlier = [each for each in freezes if self._relation(each) == "before"]
         mine = [each for each in earlier if each in fitting]
         if not mine:
             yield from self._came_first(what, fitting)

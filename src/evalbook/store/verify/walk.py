@@ -86,7 +86,7 @@ def _edges(repository: Repository, pairs: Sequence[str]) -> Iterator[tuple[Chang
         return
     out = repository.run(
         *_TRUTH, "diff-tree", "--stdin", "-r", "--always", "--root", "--raw", "--no-renames",
-        "--ignore-submodules=none", "--no-relative", "--no-abbrev", "-z", "--", LEDGER,
+        "--ignore-submodules=none", "--no-abbrev", "-z", "--", LEDGER,
         stdin="".join(f"{pair}\n" for pair in pairs).encode(), env=_ENVIRONMENT,
     ).out  # fmt: skip
     items = iter(os.fsdecode(out).split("\0"))
