@@ -170,6 +170,8 @@ TB_FAULTS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"parser_results": ["x"]}, "parser_results: is a list, not an object"),
     ({"parser_results": {"t": None}}, '"t" is missing'),
     ({"parser_results": {"": "passed"}}, "a test with an empty name"),
+    ({"parser_results": {LONE: "passed"}}, "the name of a test holds half a surrogate pair"),
+    ({"parser_results": {LONE: False}}, "the name of a test holds half a surrogate pair"),
     ({"instruction": {}}, "instruction is an object, not a text"),
     ({"total_input_tokens": -5}, "total_input_tokens is -5, not a whole number"),
     ({"total_input_tokens": 10**80}, "not a whole number"),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from evalbook.base.canonical import canonical_json, sha256_hex
 from evalbook.base.problems import UserError
-from evalbook.run.importers.reading import quoted
+from evalbook.run.importers.reading import printable, quoted
 
 _T = TypeVar("_T")
 
@@ -30,7 +30,7 @@ class Cells(NamedTuple):
 
     def error(self, message: str, *, hint: str | None = None) -> UserError:
         """Return the error that says what is wrong here."""
-        return UserError(f"{self.where}: {message}", hint=hint)
+        return UserError(printable(f"{self.where}: {message}"), hint=hint)
 
     def has(self, key: str) -> bool:
         """Whether the field is there and not null."""
@@ -90,7 +90,7 @@ class Cells(NamedTuple):
         value = self.values.get(key)
         if value is None:
             return None
-        return cells_of(f"{self.where}: {key}", value)
+        return cells_of(printable(f"{self.where}: {key}"), value)
 
     def items(self, key: str) -> list[Any] | None:
         """Return a list."""

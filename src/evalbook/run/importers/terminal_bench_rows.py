@@ -163,7 +163,8 @@ def _checks(cells: Cells) -> Iterator[CheckOutcome]:
     """Yield what the tests said, in the order of the file."""
     results = cells.table("parser_results")
     for name in results.values if results else ():
-        if results is None or not name.strip():
+        test = Cells(cells.where, {"the name of a test": name}).text("the name of a test")
+        if results is None or not (test and test.strip()):
             raise cells.error("parser_results names a test with an empty name")
         word = needed(results, quoted(name), results.text(name))
         outcome: Literal["held", "failed", "error"] = (
