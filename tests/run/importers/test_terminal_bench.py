@@ -152,6 +152,14 @@ def test_trials_without_names_are_numbered_in_their_order(tmp_path: Path) -> Non
     ]  # fmt: skip
 
 
+def test_trials_without_names_take_the_numbers_that_named_ones_leave(tmp_path: Path) -> None:
+    named = tb_row("a", 2, 4)
+    rows = [tb_row("a", trial_name=None, id=name) for name in ("x", "y")]
+    folder = tb_run(tmp_path / "run", [rows[0], named, rows[1]], attempts=4)
+    made = read_terminal_bench([folder], request())
+    assert [row.attempt_id[-1] for row in made.runs[0].attempts] == ["1", "2", "3"]
+
+
 def test_the_config_holds_what_an_agent_can_notice_and_nothing_of_the_person(
     tmp_path: Path,
 ) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Any, Literal, NamedTuple
 
 from evalbook.base.canonical import NamedDigest, manifest_digest, sha256_hex
@@ -72,6 +73,7 @@ def _numbered(file: ReadFile, rows: Iterable[object]) -> Iterator[_Numbered]:
     """Yield the rows with their attempt numbers: as the trial's name says, else in order."""
     found = []
     taken: dict[str, set[int]] = {}
+    free: dict[str, Iterator[int]] = {}
     for at, value in enumerate(rows):
         cells = cells_of(f"{file.shown}: row [{at}]", value)
         task = needed(cells, "task_id", cells.identifier("task_id"))
@@ -81,7 +83,8 @@ def _numbered(file: ReadFile, rows: Iterable[object]) -> Iterator[_Numbered]:
             taken.setdefault(task, set()).add(trial.number)
     for cells, task, trial in found:
         used = taken.setdefault(task, set())
-        number = trial.number if trial else next(n for n in range(1, 10**9) if n not in used)
+        numbers = free.setdefault(task, count(1))
+        number = trial.number if trial else next(n for n in numbers if n not in used)
         used.add(number)
         if number > MOST_ATTEMPTS:
             raise cells.error(f"is attempt {number} of {task}, {MOST_ATTEMPTS} at most")
