@@ -82,6 +82,7 @@ def commands() -> list[str]:
 def test_every_command_explains_itself_with_examples(name: str) -> None:
     result = CliRunner().invoke(cli, [name, "--help"])
     assert result.exit_code == 0
+    assert "\\b" not in result.output, "click wants a real backspace, not one in a raw string"
     command = cli.commands[name]
     if not isinstance(command, click.Group):
         assert result.output.count(f"evalbook {name}") >= 3, "usage and two examples"

@@ -35,7 +35,7 @@ def exclude(
     *,
     as_json: bool,
 ) -> None:
-    r"""Leave attempts out of the figures after exclusion. The rows stay, and so do the first figures.
+    """Leave attempts out of the figures after exclusion. The rows stay, and so do the first figures.
 
     Allowed only for what the evaluation had agreed to when the run was planned. ATTEMPT is an id or
     any ending of one that only one attempt has. Writes one page of decisions.
@@ -61,7 +61,7 @@ def exclude(
 def reinstate(
     attempts: tuple[str, ...], evaluation: str | None, reason: str, *, as_json: bool
 ) -> None:
-    r"""Take the exclusion of attempts back; both decisions stay in the book.
+    """Take the exclusion of attempts back; both decisions stay in the book.
 
     \b
     Examples:
@@ -85,7 +85,7 @@ def reinstate(
 def rerun(
     attempts: tuple[str, ...], evaluation: str | None, jobs: int, reason: str, *, as_json: bool
 ) -> None:
-    r"""Record the decision to attempt again, then do it, in a run of its own.
+    """Record the decision to attempt again, then do it, in a run of its own.
 
     The original row stays. The new one stands in for it only where the original is excluded; every
     other rerun is shown apart. Material and config must still be those of the original.

@@ -38,7 +38,7 @@ from evalbook.cli.shell import EXIT_CODES, Cli
 @click.option("--debug", is_flag=True, help="Show the traceback of an expected error too.")
 @click.pass_context
 def cli(context: click.Context, folder: Path, *, quiet: bool, color: str, debug: bool) -> None:
-    r"""Keep the book of agent evaluations: every attempt a row, nothing ever rewritten.
+    """Keep the book of agent evaluations: every attempt a row, nothing ever rewritten.
 
     A book lives in a git repository: what is measured in evaluations/, what happened in ledger/.
 

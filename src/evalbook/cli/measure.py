@@ -16,7 +16,7 @@ from evalbook.cli.shell import answer, talk
 @options.reason
 @options.as_json
 def freeze(evaluation: str | None, reason: str, *, as_json: bool) -> None:
-    r"""Hash everything that an evaluation measures with, and commit the digests to the book.
+    """Hash everything that an evaluation measures with, and commit the digests to the book.
 
     Reads evaluations/EVALUATION; writes one page under ledger/EVALUATION/materials. Only what
     changed since the last freeze is recorded again. A run refuses material that was not frozen.
@@ -52,7 +52,7 @@ def run(
     resume: str | None,
     as_json: bool,
 ) -> None:
-    r"""Commit a plan, then make every planned attempt and commit its row, whatever comes of it.
+    """Commit a plan, then make every planned attempt and commit its row, whatever comes of it.
 
     Each attempt gets a fresh copy of the frozen start state. Ctrl-C keeps what is finished; so does
     a crash, and the next command commits it. Prints the id of the run.
@@ -95,7 +95,7 @@ def import_results(
     reason: str,
     as_json: bool,
 ) -> None:
-    r"""Read result files of SOURCE into the book, row by row, with where each row came from.
+    """Read result files of SOURCE into the book, row by row, with where each row came from.
 
     The rules of evaluations/NAME/evaluation.toml hold where that file exists; without it nothing
     may be excluded. The same file a second time adds nothing; rows that contradict the book are

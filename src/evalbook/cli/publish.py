@@ -24,7 +24,7 @@ out_file = click.option(
 @out_file
 @revision
 def report(evaluation: str | None, config: str | None, out: Path | None, rev: str | None) -> None:
-    r"""Write the results report: every field filled, or the reason why it can't be.
+    """Write the results report: every field filled, or the reason why it can't be.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def report(evaluation: str | None, config: str | None, out: Path | None, rev: st
 @click.option("--evaluation", "evaluations", multiple=True, metavar="NAME", help="Only this one.")
 @revision
 def build(out: Path, evaluations: tuple[str, ...], rev: str | None) -> None:
-    r"""Build the site: complete without JavaScript, and from file:// too.
+    """Build the site: complete without JavaScript, and from file:// too.
 
     The same commit gives the same bytes. Reads the book at REV and site_templates/, where a file of
     the same name as one of ours takes its place.
@@ -77,7 +77,7 @@ def export() -> None:
 @out_file
 @revision
 def export_csv(evaluation: str | None, out: Path | None, rev: str | None) -> None:
-    r"""Write one CSV row for every attempt, reruns and excluded ones included.
+    """Write one CSV row for every attempt, reruns and excluded ones included.
 
     Text that a spreadsheet would run as a formula gets an apostrophe before it.
 

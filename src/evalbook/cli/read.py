@@ -18,7 +18,7 @@ revision = click.option("--rev", metavar="REV", help="The book as of this commit
 @revision
 @options.as_json
 def show(evaluation: str | None, config: str | None, rev: str | None, *, as_json: bool) -> None:
-    r"""Show counts, rates, pass@k and pass^k of every version, each with its denominator.
+    """Show counts, rates, pass@k and pass^k of every version, each with its denominator.
 
     \b
     Examples:
@@ -45,7 +45,7 @@ def show(evaluation: str | None, config: str | None, rev: str | None, *, as_json
 @revision
 @options.as_json
 def log(evaluation: str | None, most: int | None, rev: str | None, *, as_json: bool) -> None:
-    r"""List freezes, runs and decisions, newest first, each with who, when and why.
+    """List freezes, runs and decisions, newest first, each with who, when and why.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def log(evaluation: str | None, most: int | None, rev: str | None, *, as_json: b
 @click.option("--witness", metavar="FILE|URL", help="A published site's ledger.json to hold it to.")
 @options.as_json
 def verify(rev: str | None, witness: str | None, *, artifacts: bool, as_json: bool) -> None:
-    r"""Walk the whole history up to REV (default: HEAD) and name every violation.
+    """Walk the whole history up to REV (default: HEAD) and name every violation.
 
     Exit code 0: verified. 6: somebody changed the past, or it can't be shown that nobody did (a
     shallow clone). 5: there is no book here. Anyone can look without evalbook too:

@@ -14,7 +14,7 @@ from evalbook.cli.shell import answer, talk
 @click.argument("directory", required=False, type=click.Path(path_type=Path, file_okay=False))
 @click.option("--example", is_flag=True, help="Add the device-inventory example to start from.")
 def init(directory: Path | None, *, example: bool) -> None:
-    r"""Make a book in DIRECTORY (default: this folder), a new or existing git repository.
+    """Make a book in DIRECTORY (default: this folder), a new or existing git repository.
 
     Adds lines to .gitignore and .gitattributes where they are missing, and a folder evaluations/.
     Nothing that is there is changed, and nothing is committed.
@@ -41,7 +41,7 @@ def init(directory: Path | None, *, example: bool) -> None:
     help="Work here instead of in a new temporary folder; must be empty or absent.",
 )
 def demo(out: Path | None) -> None:
-    r"""Do the main job once, on the worked example: from freezing to a finished site and report.
+    """Do the main job once, on the worked example: from freezing to a finished site and report.
 
     Makes a scratch repository, freezes the device-inventory evaluation, runs two versions of a
     scripted agent, interrupts the second run as a power cut would, excludes and reruns what that
