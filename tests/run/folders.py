@@ -6,7 +6,7 @@ from pathlib import Path
 RULES = """title = "Greetings"
 attempts = 2
 k = [1, 2]
-seeds = [11, 12]
+seeds = [11, 12, 13]
 [exclusion]
 allowed = ["infra_error"]
 """

@@ -187,7 +187,7 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read(tmp_path: Path) -> Non
     folder = evaluation_folder(tmp_path)
     (folder / "evaluation.toml").write_bytes(b"\xef\xbb\xbf" + RULES.replace("\n", "\r\n").encode())
 
-    assert load_evaluation(folder).evaluation.seeds == (11, 12)
+    assert load_evaluation(folder).evaluation.seeds == (11, 12, 13)
 
 
 def test_a_folder_of_the_command_stands_for_its_files(tmp_path: Path) -> None:

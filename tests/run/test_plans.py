@@ -34,7 +34,7 @@ def test_fixed_seeds_are_the_same_for_every_task(tmp_path: Path) -> None:
 
 
 def test_independent_seeds_are_drawn_for_each_attempt(tmp_path: Path) -> None:
-    rules = RULES.replace("seeds = [11, 12]\n", "")
+    rules = RULES.replace("seeds = [11, 12, 13]\n", "")
 
     plan = plan_of(evaluation_folder(tmp_path, {**TWO, "evaluation.toml": rules}), attempts=2)
 
@@ -43,8 +43,8 @@ def test_independent_seeds_are_drawn_for_each_attempt(tmp_path: Path) -> None:
 
 
 def test_fixed_seeds_are_never_filled_up_with_drawn_ones(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="greetings has 2 fixed seeds, too few for 3 attempts"):
-        plan_of(evaluation_folder(tmp_path), attempts=3)
+    with pytest.raises(UserError, match="greetings has 3 fixed seeds, too few for 4 attempts"):
+        plan_of(evaluation_folder(tmp_path), attempts=4)
 
 
 def test_a_plan_carries_the_references_of_the_material(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from evalbook.records.pages import decisions_folder
 from evalbook.records.plan import Plan
 from evalbook.run.materials import config_freeze, material_freezes
 from evalbook.run.plans import Original, rerun_plan
-from evalbook.run.preparation import Scene
+from evalbook.run.preparation import Scene, prepare
 from evalbook.store.ledger import NewPage, Trailer
 from evalbook.store.writer import RunWriter
 
@@ -47,8 +47,11 @@ def rerun_attempts(
         previous = freezes_in(
             [page for page in shelf.pages if page.path.startswith(f"ledger/{loaded.name}/")]
         )
+        if original.config not in loaded.configs:
+            raise UserError(f"evaluation {loaded.name} has no config {original.config} any more")
         refuse_unfrozen(loaded, previous, original.config)
-        frozen = config_freeze(previous, original.config)
+        written = loaded.configs[original.config].config.version
+        frozen = config_freeze(previous, original.config, written)
         if frozen is None or frozen.ref != original.config_ref:
             now = f"{frozen.config} {frozen.version}" if frozen else "not frozen"
             raise UserError(
@@ -65,10 +68,11 @@ def rerun_attempts(
             [Original(each.entry.attempt, each.entry.sha256) for each in chosen],
             reason=why,
         )
-        _decide(desk, chosen, plan, why, clock)
         scene = Scene(desk.top / ".evalbook" / "work", environment, clock)
+        wanted = prepare(plan, loaded, scene)  # no decision for a rerun that can't begin
+        _decide(desk, chosen, plan, why, clock)
         with RunWriter.begin(desk.ledger, desk.store, plan, clock) as writer:
-            return carry_out(plan, loaded, scene, writer, jobs=jobs, progress=progress)
+            return carry_out(plan, wanted, scene, writer, jobs=jobs, progress=progress)
 
 
 def _same_version(chosen: Sequence[Found]) -> Plan:

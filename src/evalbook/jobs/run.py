@@ -18,6 +18,7 @@ from evalbook.jobs.freeze import freezes_in, load
 from evalbook.records.attempt import Attempt
 from evalbook.records.fields import Setting
 from evalbook.records.plan import Plan
+from evalbook.run.assignment import AttemptJob
 from evalbook.run.evaluations import LoadedEvaluation
 from evalbook.run.materials import Freeze, config_freeze, differences, material_freezes
 from evalbook.run.plans import PlanFacts, measure_plan
@@ -94,12 +95,13 @@ def run_evaluation(folder: Path, order: Order, *, clock: Clock, say: Say, progre
         config = choose(loaded.configs, order.config, what="config")
         refuse_unfrozen(loaded, previous, config)
         plan = _plan(desk, loaded, previous, config, order=order, clock=clock)
+        scene = Scene(desk.top / ".evalbook" / "work", order.environment, clock)
+        wanted = prepare(plan, loaded, scene)  # a plan that can't begin must not be in the book
         say(
             f"run {plan.run_id}: {plan.planned} attempts at {len(plan.tasks)} tasks, {config} {plan.version}"
         )
-        scene = Scene(desk.top / ".evalbook" / "work", order.environment, clock)
         with RunWriter.begin(desk.ledger, desk.store, plan, clock) as writer:
-            return carry_out(plan, loaded, scene, writer, jobs=order.jobs, progress=progress)
+            return carry_out(plan, wanted, scene, writer, jobs=order.jobs, progress=progress)
 
 
 def refuse_unfrozen(loaded: LoadedEvaluation, previous: Sequence[Freeze], config: str) -> None:
@@ -133,7 +135,7 @@ def _plan(
     order: Order,
     clock: Clock,
 ) -> Plan:
-    frozen = config_freeze(previous, config)
+    frozen = config_freeze(previous, config, loaded.configs[config].config.version)
     if frozen is None:
         raise UserError(f"config {config} was never frozen")
     wanted = {choose(loaded.tasks, task, what="task") for task in order.tasks} or set(loaded.tasks)
@@ -167,20 +169,18 @@ def plan_facts(desk: Desk, clock: Clock, *, condition: str) -> PlanFacts:
 
 def carry_out(
     plan: Plan,
-    loaded: LoadedEvaluation,
+    wanted: Sequence[AttemptJob],
     scene: Scene,
     writer: RunWriter,
     *,
     jobs: int,
     progress: Watch,
-    done: frozenset[str] = frozenset(),
 ) -> Ran:
-    """Make the attempts of a plan that are not done, each row through the writer.
+    """Make the attempts of a plan that are wanted, each row through the writer.
 
     Raises:
         KeyboardInterrupt: after Ctrl-C, with how to go on.
     """
-    wanted = prepare(plan, loaded, scene, done=done)
     try:
         with ThreadPoolExecutor(max_workers=jobs) as executor:
             rows = run_plan(wanted, executor, writer, slots=jobs, progress=progress)
@@ -205,8 +205,9 @@ def _resume(desk: Desk, order: Order, *, clock: Clock, say: Say, progress: Watch
         raise UserError(f"run {plan.run_id} is complete: nothing is left to do")
     say(f"run {plan.run_id}: {plan.planned - len(done)} of {plan.planned} attempts are left")
     scene = Scene(desk.top / ".evalbook" / "work", order.environment, clock)
+    wanted = prepare(plan, loaded, scene, done=done)
     with RunWriter.resume(desk.ledger, desk.store, plan, clock) as writer:
-        return carry_out(plan, loaded, scene, writer, jobs=order.jobs, progress=progress, done=done)
+        return carry_out(plan, wanted, scene, writer, jobs=order.jobs, progress=progress)
 
 
 def _plan_of(shelf: Shelf, ending: str) -> Plan:

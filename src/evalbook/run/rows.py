@@ -9,6 +9,7 @@ from evalbook.records.attempt import Attempt, CheckOutcome, TouchedFile
 from evalbook.run.assignment import AttemptJob
 from evalbook.run.evidence import TOUCHED_MAX, Kept
 from evalbook.run.process import Ended
+from evalbook.run.scrub import Scrubber
 from evalbook.run.told import Told
 from evalbook.run.verdicts import Judgement, judge
 
@@ -92,7 +93,7 @@ def _note(job: AttemptJob, found: Findings) -> str | None:
         lines.append(f"it says it carries on {reported}, which is no earlier attempt of this run")
     if len(found.touched) > TOUCHED_MAX:
         lines.append(f"{len(found.touched) - TOUCHED_MAX} more files were touched than are listed")
-    note = _CONTROL.sub(" ", "; ".join(lines))
-    clean = note.encode("utf-8", "backslashreplace").decode()
+    said = "; ".join(lines).encode("utf-8", "backslashreplace").decode()
+    clean = _CONTROL.sub(" ", Scrubber(job.secrets).text(said))
     cut = clean if len(clean) <= _NOTE_MAX else f"{clean[: _NOTE_MAX - 1]}…"
     return cut or None

@@ -214,6 +214,8 @@ def _lost(job: AttemptJob, error: BaseException | None) -> AttemptOutcome:
     now = instant(job.clock())
     if error is None:
         found = Findings("interrupted", now, "unknown", ("stopped before the agent was started",))
+    elif isinstance(error, KeyboardInterrupt):  # Ctrl-C reaches workers of a terminal's group too
+        found = Findings("interrupted", now, "unknown", ("stopped while it was under way",))
     else:
         what = f"evalbook broke down over it: {type(error).__name__}: {error}"
         found = Findings("runner broke down", now, "unknown", (what,))
