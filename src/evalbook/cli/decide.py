@@ -14,8 +14,8 @@ verdict = click.option(
     "--verdict",
     "verdicts",
     multiple=True,
-    type=click.Choice(["infra_error", "timeout"]),
-    help="Instead of ids: every attempt with this verdict; repeatable.",
+    type=click.Choice(["infra_error", "timeout", "unjudged"]),
+    help="Instead of ids: every attempt with this verdict, or without one of its own; repeatable.",
 )
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from evalbook.base.problems import UserError
 from evalbook.derive.book import Book, Entry
 from evalbook.jobs.desk import choose
+from evalbook.records.attempt import Attempt
 
 _MOST_NAMED = 3
 
@@ -19,7 +20,7 @@ class Selection(NamedTuple):
     """Ids, or endings of ids."""
     config: str | None
     verdicts: tuple[str, ...]
-    """Instead of ids: every attempt with one of these verdicts."""
+    """Instead of ids: every attempt with one of these verdicts; ``unjudged``: without its own."""
 
 
 class Found(NamedTuple):
@@ -65,7 +66,7 @@ def _with_verdict(
     found = [
         each
         for each in pool
-        if each.entry.attempt.verdict in selection.verdicts
+        if _is_one_of(each.entry.attempt, selection.verdicts)
         and selection.config in {None, each.entry.plan.config}
     ]
     if not found:
@@ -73,6 +74,10 @@ def _with_verdict(
             f"no attempt of {names[0]} has the verdict {' or '.join(selection.verdicts)}"
         )
     return tuple(sorted(found, key=lambda each: each.entry.attempt.attempt_id))
+
+
+def _is_one_of(attempt: Attempt, verdicts: tuple[str, ...]) -> bool:
+    return attempt.verdict in verdicts or ("unjudged" in verdicts and not attempt.judged)
 
 
 def _only(pool: list[Found], ending: str) -> Found:
