@@ -166,6 +166,9 @@ def _pooled(figures: ConfigFigures, language: Language) -> Iterator[Sentence]:
     if version.condition == "replayed":
         text = "Tool returns were replayed from recordings: not to be compared with live runs."
         yield Sentence("replayed", language.gettext(text))
+    if version.condition == "unknown":
+        text = "Whether tools ran live or were replayed is unknown."
+        yield Sentence("unknown-condition", language.gettext(text))
     if version.part > 1:
         text = (
             "A task's material changed since earlier runs of this version: those are shown apart."

@@ -1,17 +1,8 @@
 """Books for the site's tests: a plain one, one with everything, one whose every text is hostile."""
 
+from functools import cache
 from typing import Any
 
-from evalbook.derive.book import Book, fold
-from evalbook.present.site.build import build_pages
-from evalbook.present.site.press import SiteFacts
-from evalbook.present.templates import Templates
-from evalbook.records.attempt import Attempt
-from evalbook.records.config import ConfigFreeze
-from evalbook.records.evaluation import EvaluationFreeze
-from evalbook.records.pages import Page
-from evalbook.records.plan import Plan
-from evalbook.records.task import MaterialFreeze
 from tests.builders import (
     PERSON,
     WORKED_EXAMPLE,
@@ -26,6 +17,17 @@ from tests.builders import (
     rerun_of,
     row_of,
 )
+
+from evalbook.derive.book import Book, fold
+from evalbook.present.site.build import build_pages
+from evalbook.present.site.press import SiteFacts
+from evalbook.present.templates import Templates
+from evalbook.records.attempt import Attempt
+from evalbook.records.config import ConfigFreeze
+from evalbook.records.evaluation import EvaluationFreeze
+from evalbook.records.pages import Page
+from evalbook.records.plan import Plan
+from evalbook.records.task import MaterialFreeze
 
 RULES = {"attempts": 5, "k": (1, 3), "exclusion": {"allowed": ("infra_error",)}}
 ONE_LINE = (
@@ -142,6 +144,12 @@ def full_pages() -> tuple[Page, ...]:
 
 def full_book() -> Book:
     return fold(full_pages())
+
+
+@cache
+def full_site() -> dict[str, bytes]:
+    """The site of the full book, built once for all tests that only look at it."""
+    return site(full_book())
 
 
 def _graded(plan: Plan, outcomes: dict[str, str]) -> list[Attempt]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.present.site.books import full_site, hostile_book, site
 
 from evalbook.base.files import replace_tree
-from tests.present.site.books import full_book, hostile_book, site
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module", params=["full", "hostile"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("sites") / "site"
-    replace_tree(where, site(full_book() if request.param == "full" else hostile_book()))
+    replace_tree(where, full_site() if request.param == "full" else site(hostile_book()))
     return where
 
 
@@ -58,7 +58,7 @@ def test_no_page_is_wider_than_a_narrow_phone(folder: Path, page: Page) -> None:
 def test_a_reader_without_javascript_gets_from_the_first_page_to_the_evidence(
     browser: Browser, tmp_path: Path
 ) -> None:
-    replace_tree(tmp_path / "site", site(full_book()))
+    replace_tree(tmp_path / "site", full_site())
     options: dict[str, Any] = {"java_script_enabled": False}
     context = browser.new_context(**options)
     page = context.new_page()

@@ -8,10 +8,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-
-from evalbook.base.problems import UserError
-from evalbook.derive.book import Book, fold
-from evalbook.present.templates import Templates, packaged_folder
 from tests.builders import page_of, pages_of, plan_of, rows_of
 from tests.present.site.books import (
     BINARY,
@@ -21,17 +17,71 @@ from tests.present.site.books import (
     evidence,
     full_book,
     full_pages,
+    full_site,
     hostile_book,
     site,
 )
 
+from evalbook.base.problems import UserError
+from evalbook.derive.book import Book, fold
+from evalbook.present.templates import Templates, packaged_folder
+
 CSP = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 TAGS = frozenset(
-    "html head meta title link body a header nav ol ul li main footer div p b code pre h1 h2 h3 h4 h5 h6 section "
-    "table caption thead tbody tr th td span svg path circle rect dl dt dd details summary del ins em strong "
-    "blockquote br hr".split()
+    [
+        "html",
+        "head",
+        "meta",
+        "title",
+        "link",
+        "body",
+        "a",
+        "header",
+        "nav",
+        "ol",
+        "ul",
+        "li",
+        "main",
+        "footer",
+        "div",
+        "p",
+        "b",
+        "code",
+        "pre",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "section",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "span",
+        "svg",
+        "path",
+        "circle",
+        "rect",
+        "dl",
+        "dt",
+        "dd",
+        "details",
+        "summary",
+        "del",
+        "ins",
+        "em",
+        "strong",
+        "blockquote",
+        "br",
+        "hr",
+    ]
 )
-VOID = frozenset("meta link br hr path circle rect".split())
+VOID = frozenset(["meta", "link", "br", "hr", "path", "circle", "rect"])
 
 
 class Read(HTMLParser):
@@ -161,10 +211,10 @@ def test_the_same_book_gives_the_same_bytes_whatever_the_order_of_its_pages() ->
 
 
 def test_constructed_data_is_labelled_on_every_page_about_it_and_on_the_first() -> None:
-    for path, page in html_pages(site(full_book())).items():
+    for path, page in html_pages(full_site()).items():
         if path.startswith("evaluation/"):
             assert "Constructed data." in page.text, path
-    assert "constructed" in Read(site(full_book())["index.html"]).text
+    assert "constructed" in Read(full_site()["index.html"]).text
 
 
 def test_real_data_carries_no_such_label() -> None:
@@ -201,12 +251,12 @@ def test_what_cannot_be_shown_of_an_artifact_is_said() -> None:
 
 
 def test_a_long_artifact_is_cut_and_the_cut_is_said() -> None:
-    page = next(c for p, c in site(full_book()).items() if p.endswith("/complete/3.html"))
+    page = next(c for p, c in full_site().items() if p.endswith("/complete/3.html"))
     assert "30,000 more characters are left out here." in Read(page).text
 
 
 def test_figures_rows_and_statement_lie_beside_the_pages() -> None:
-    files = site(full_book())
+    files = full_site()
     document = json.loads(files["data/inventory.json"])
     assert [each["version"] for each in document["configs"]] == ["v1", "v2"]
     assert files["evaluation/inventory/attempts.csv"].count(b"\n") == 1 + 15 + 14 + 2
@@ -215,14 +265,14 @@ def test_figures_rows_and_statement_lie_beside_the_pages() -> None:
 
 
 def test_decisions_are_shown_with_reason_and_whether_they_hold() -> None:
-    text = Read(site(full_book())["evaluation/inventory/decisions.html"]).text
+    text = Read(full_site()["evaluation/inventory/decisions.html"]).text
     assert "the machine lost power" in text
     assert text.count("not in force") == 1
     assert "reinstated" in text
 
 
 def test_a_config_page_names_what_changed_between_versions() -> None:
-    text = Read(site(full_book())["evaluation/inventory/config/agent.html"]).text
+    text = Read(full_site()["evaluation/inventory/config/agent.html"]).text
     assert '"m1"' in text
     assert '"m2"' in text
     assert "sampling.top_p" in text
@@ -241,7 +291,7 @@ def test_a_users_template_takes_the_place_of_ours_file_by_file(tmp_path: Path) -
     (tmp_path / "style.css").write_text("body { color: red }")
     files = site(full_book(), Templates(tmp_path))
     assert files["style.css"] == b"body { color: red }"
-    assert files["index.html"] == site(full_book())["index.html"]
+    assert files["index.html"] == full_site()["index.html"]
 
 
 def test_a_broken_template_of_the_users_is_named_with_file_and_line(tmp_path: Path) -> None:

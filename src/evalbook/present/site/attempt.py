@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from evalbook.derive.book import Entry
 from evalbook.present.site import places
-from evalbook.present.site.press import Crumb, Measured, Preview, Press, SitePage, way_to
+from evalbook.present.site.press import Crumb, Measured, Press, Preview, SitePage, way_to
 from evalbook.present.text import mark_of
 from evalbook.records.attempt import Artifact
 

@@ -54,9 +54,7 @@ def _evaluation(press: Press, measured: Measured) -> Iterator[SitePage]:
     yield SitePage(places.attempts_csv(name), attempts_csv(measured.book).encode())
     facts = Facts(press.facts.commit, press.facts.tool)
     report = report_of(measured.book, measured.figures, facts, press.templates.language)
-    yield SitePage(
-        places.report_markdown(name), report_markdown(report, press.templates).encode()
-    )
+    yield SitePage(places.report_markdown(name), report_markdown(report, press.templates).encode())
     yield press.page(
         places.report(name),
         "report.html",

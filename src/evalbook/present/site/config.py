@@ -1,5 +1,6 @@
 """The page of one config: its versions over time, with what changed between them."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -84,5 +85,5 @@ def _steps(shown: Sequence[Shown]) -> Iterator[Step]:
         for number, freeze in enumerate(frozen)
         if number == 0 or freeze.ref != frozen[number - 1].ref
     ]
-    for before, after in reversed(list(zip(distinct, distinct[1:], strict=False))):
+    for before, after in reversed(tuple(itertools.pairwise(distinct))):
         yield Step(before.version, after.version, after.reason, config_change(before, after))

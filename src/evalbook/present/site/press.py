@@ -53,7 +53,6 @@ class Measured(NamedTuple):
         """Whether its data are made up, which every page of it says."""
         return self.book.agreed is not None and self.book.agreed.constructed
 
-
     @property
     def imported(self) -> bool:
         """Whether all its runs were read in from elsewhere."""

@@ -148,7 +148,10 @@ def _checks(
     for declared in _declared(freeze.definition if freeze else ""):
         name = str(declared.get("name"))
         yield DeclaredCheck(
-            name, str(declared.get("kind")), declared.get("critical") is True, failed.pop(name, None)
+            name,
+            str(declared.get("kind")),
+            declared.get("critical") is True,
+            failed.pop(name, None),
         )
     for name, each in failed.items():
         yield DeclaredCheck(name, "", each.critical, each)
