@@ -458,6 +458,17 @@ def test_files_beside_the_book_may_change_freely(repository: Repository) -> None
     assert book.past.verified().findings == ()
 
 
+def test_a_page_moved_in_from_beside_the_book_is_judged_like_any_other(
+    repository: Repository,
+) -> None:
+    book = story(repository)
+    leaf = page(exclusion_of(book.rows[1], number=7))
+    book.past.change({"ledger/prepared.jsonl": leaf.content})
+    commit = book.past.rename("ledger/prepared.jsonl", leaf.path)
+    (finding,) = book.past.verified().findings
+    assert (finding.rule, finding.commit) == ("agreed", book.past.id(commit))
+
+
 def test_a_history_without_link_to_the_first_is_a_weakness_that_names_its_root(
     repository: Repository,
 ) -> None:

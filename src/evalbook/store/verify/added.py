@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from evalbook.base.problems import Finding
 from evalbook.records.pages import parse_artifact_path, parse_page_path
@@ -18,15 +19,24 @@ _FILES = ("100644", "100755")
 _KINDS = {"120000": "a symbolic link", "160000": "a submodule", "100755": "an executable file"}
 
 
+Kind = Literal["page", "artifact"]
+
+
 class Addition(NamedTuple):
     """A page or an artifact as it first came into the book."""
 
     path: str
     blob: str
+    kind: Kind
     steps: tuple[int, ...]
     """Every step that added these bytes under this path; several where branches both did."""
     renamed_from: str | None = None
-    """Set where the file is another one under a new name, so that its records aren't new."""
+    """Set where the file is another of the book's under a new name, so that its records aren't new."""
+
+    @property
+    def evaluation(self) -> str:
+        """The evaluation that its path names."""
+        return self.path.split("/", 2)[1]
 
 
 class Added(NamedTuple):
@@ -71,11 +81,11 @@ def added_only(repository: Repository, history: History, missing: frozenset[str]
 def _judge(step: Step, additions: dict[str, Addition]) -> Iterator[Finding | _Rewrite]:
     """Yield what is wrong with one commit, and note in ``additions`` what it brings."""
     new = _new_paths(step)
-    targets = {change.new_blob: path for path, change in new.items() if _is_kept(path)}
+    targets = {change.new_blob: path for path, change in new.items() if _kind(path)}
     origins: dict[str, str] = {}
     for parent, edge in enumerate(step.edges, 1):
         for change in edge:
-            if change.status == "D":
+            if change.status == "D" and _kind(change.path):
                 origins.setdefault(change.old_blob, change.path)
             if change.status != "A" and _is_book(change.path):
                 yield _altered(step, parent, change, targets)
@@ -84,21 +94,23 @@ def _judge(step: Step, additions: dict[str, Addition]) -> Iterator[Finding | _Re
     for path, change in new.items():
         if step.is_merge and _is_book(path):
             yield _finding(step, path, "added in a merge: no parent has it")
-        if _is_kept(path) and change.new_mode in _FILES:
-            yield from _note(step, change, additions, origins.get(change.new_blob))
+        kind = _kind(path)
+        if kind and change.new_mode in _FILES:
+            file = Addition(
+                path, change.new_blob, kind, (step.number,), origins.get(change.new_blob)
+            )
+            yield from _note(step, file, additions)
 
 
-def _note(
-    step: Step, change: Change, additions: dict[str, Addition], origin: str | None
-) -> Iterator[_Rewrite]:
-    known = additions.get(change.path)
-    if known is None:
-        additions[change.path] = Addition(change.path, change.new_blob, (step.number,), origin)
-    elif known.blob == change.new_blob:
-        additions[change.path] = known._replace(steps=(*known.steps, step.number))
+def _note(step: Step, file: Addition, additions: dict[str, Addition]) -> Iterator[_Rewrite]:
+    known = additions.setdefault(file.path, file)
+    if known is file:
+        return
+    if known.blob == file.blob:
+        additions[file.path] = known._replace(steps=(*known.steps, step.number))
     else:
         told = "page added again with other bytes: {}"
-        yield _Rewrite(step, change.path, known.blob, change.new_blob, told)
+        yield _Rewrite(step, file.path, known.blob, file.blob, told)
 
 
 def _new_paths(step: Step) -> dict[str, Change]:
@@ -118,15 +130,18 @@ def _is_book(path: str) -> bool:
     return path.startswith("ledger/") and path.count("/") > 1
 
 
-def _is_kept(path: str) -> bool:
-    return parse_page_path(path) is not None or parse_artifact_path(path) is not None
+@lru_cache(4_096)  # asked several times of each path, while its commit is judged
+def _kind(path: str) -> Kind | None:
+    if parse_page_path(path) is not None:
+        return "page"
+    return "artifact" if parse_artifact_path(path) is not None else None
 
 
 def _altered(
     step: Step, parent: int, change: Change, renamed: Mapping[str, str]
 ) -> Finding | _Rewrite:
     """Return what was done to a path of the book that the parent has."""
-    what = "artifact" if parse_artifact_path(change.path) else "page"
+    what = _kind(change.path) or "file"
     merge = " in a merge" if step.is_merge else ""
     if change.status == "D":
         target = renamed.get(change.old_blob)
@@ -162,9 +177,9 @@ def _strange(step: Step, change: Change) -> Iterator[Finding]:
             yield _finding(step, path, "a file stands where the book should")
     elif kind:
         yield _finding(step, path, f"added as {kind}")
-    elif not _is_kept(path):
+    elif not _kind(path):
         lower = path.lower()
-        case = lower != path and _is_kept(lower)
+        case = lower != path and _kind(lower) is not None
         why = f"differs from {lower} only by case" if case else "is the name of no page or artifact"
         yield Finding("violation", NAMES, why, step.commit, path)
 

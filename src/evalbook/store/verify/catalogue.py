@@ -9,7 +9,7 @@ from evalbook.records.attempt import Attempt
 from evalbook.records.config import ConfigFreeze
 from evalbook.records.decision import Decision, Exclusion, Reinstatement, RerunDecision
 from evalbook.records.evaluation import EvaluationFreeze
-from evalbook.records.pages import Line, parse_artifact_path, parse_page, parse_page_path
+from evalbook.records.pages import Line, parse_page
 from evalbook.records.plan import Plan
 from evalbook.records.task import MaterialFreeze
 from evalbook.store.git import Repository
@@ -100,7 +100,6 @@ class Catalogue:
 
     def take_page(self, added: Addition, content: bytes) -> None:
         """Take in the records of a page, and what is wrong with it."""
-        where = parse_page_path(added.path)
         parsed = parse_page(added.path, content)
         commit = self.commit(added)
         self.findings += [
@@ -109,18 +108,15 @@ class Catalogue:
         ]
         lines = parsed.page.lines
         self.pages[added.path] = PageFacts(added.blob, sha256_hex(content), len(lines))
-        if where is not None and added.renamed_from is None:
+        if added.renamed_from is None:
             for line in lines:
-                self._take(line, where.evaluation, Place(added.path, line.number, added.steps))
+                self._take(line, added.evaluation, Place(added.path, line.number, added.steps))
 
     def take_artifact(self, added: Addition, content: bytes) -> None:
         """Take in an artifact; its name vouches for its bytes."""
-        named = parse_artifact_path(added.path)
-        found = sha256_hex(content)
-        if named is None:
-            return
-        self.artifacts[Key(named.evaluation, named.sha256)] = len(content)
-        if found != named.sha256:
+        found, named = sha256_hex(content), added.path.rpartition("/")[2]
+        self.artifacts[Key(added.evaluation, named)] = len(content)
+        if found != named:
             message = f"its bytes are not what its name says: their SHA-256 is {found}"
             self.findings.append(
                 Finding("violation", EVIDENCE, message, self.commit(added), added.path)
@@ -183,7 +179,7 @@ def read_catalogue(
     for added, content in zip(order, read, strict=True):
         if content is None:
             catalogue.missing.append(added)
-        elif parse_page_path(added.path):
+        elif added.kind == "page":
             catalogue.take_page(added, content)
         else:
             catalogue.take_artifact(added, content)
