@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -170,6 +171,7 @@ def artifact_path(evaluation: str, sha256: str) -> str:
     return f"ledger/{evaluation}/artifacts/{sha256[:2]}/{sha256}"
 
 
+@lru_cache(maxsize=65_536)  # every rule of a verification asks again
 def parse_page_path(path: str) -> PagePath | None:
     """Return what ``path`` says, or None where no page can have that path."""
     match = _PATH.fullmatch(path)
