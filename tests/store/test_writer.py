@@ -17,7 +17,8 @@ from evalbook.store.git import Repository
 from evalbook.store.journal import Journal, Opened, Waiting
 from evalbook.store.ledger import Ledger
 from evalbook.store.reading import read_book
-from evalbook.store.writer import Recovered, RunWriter, recover
+from evalbook.store.recovery import Recovered, recover
+from evalbook.store.writer import RunWriter
 
 
 def test_a_run_does_not_end_because_the_user_is_rebasing(made: Repository) -> None:

@@ -23,8 +23,9 @@ from evalbook.records.plan import Plan
 from evalbook.store.artifacts import ArtifactStore
 from evalbook.store.git import Repository
 from evalbook.store.ledger import Ledger
+from evalbook.store.recovery import recover
 from evalbook.store.rows import run_text
-from evalbook.store.writer import RunWriter, recover
+from evalbook.store.writer import RunWriter
 
 
 def now() -> datetime:

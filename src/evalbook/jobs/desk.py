@@ -15,7 +15,7 @@ from evalbook.store.artifacts import ArtifactStore
 from evalbook.store.git import Repository
 from evalbook.store.ledger import Ledger
 from evalbook.store.reading import read_book
-from evalbook.store.writer import recover
+from evalbook.store.recovery import recover
 
 Clock = Callable[[], datetime]
 Say = Callable[[str], None]

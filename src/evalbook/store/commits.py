@@ -7,18 +7,20 @@ otherwise their next plain commit would delete the page.
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from evalbook.base.problems import UserError
-from evalbook.store.checkout import Checkout, index_lock, scratch
+from evalbook.store.checkout import Checkout, scratch
 from evalbook.store.git import Repository
-from evalbook.store.intent import declare, withdraw
+from evalbook.store.intent import Intent, index_held
 from evalbook.store.locks import CannotWriteError
 
-_TRIES = 100
-"""How often the branch may move under our hands before we give up."""
+_LIGHT_TRIES = 3
+"""After so many times that the branch moved under our hands, others are made to wait …"""
+_TRIES = 30
+"""… and after so many we give up."""
 
 _UNDER_WAY = {
     "MERGE_HEAD": "a merge",
@@ -102,29 +104,71 @@ def identity(repository: Repository) -> str:
     return os.fsdecode(found.out).strip()
 
 
+class Move(NamedTuple):
+    """Where a branch is to go, and what is new there."""
+
+    commit: str
+    files: Mapping[str, bytes]
+    """Empty where the branch has everything already: then it stays."""
+    blobs: Mapping[str, str]
+    """Path to object id, of the same files."""
+
+
 def commit_files(repository: Repository, new: NewFiles) -> str:
     """Add files in one commit on the branch that is checked out, and return its id.
 
-    Where they are all there already, nothing is done and the tip's id returned. Call it within `writing`. Hooks are not run; signing is as ``commit.gpgsign`` says.
+    Where they are all there already, nothing is done and the tip's id returned. Call it
+    within `writing`. Hooks are not run; signing is as ``commit.gpgsign`` says.
 
     Raises:
-        CannotWriteError: where `target` does, or when a lock of git's own stays held, or something
-            is in the way.
+        CannotWriteError: as `advance` does, or when something is in the way.
     """
-    for _ in range(_TRIES):
-        commit = commit_onto(repository, target(repository), new)
-        if commit is not None:
-            return commit
+    return advance(repository, lambda where: _prepared(repository, where, new))
+
+
+def commit_onto(repository: Repository, where: Target, new: NewFiles) -> str | None:
+    """Add files in one commit right after ``where``; None when the branch has moved on meanwhile."""
+    move = _prepared(repository, where, new)
+    if not move.files:
+        return move.commit
+    with index_held(repository) as intent:
+        return move.commit if _move(repository, where, move, intent) else None
+
+
+def advance(repository: Repository, prepare: Callable[[Target], Move]) -> str:
+    """Move the branch to what ``prepare`` makes on top of it, and return where it is then.
+
+    Others may move the branch meanwhile; then it is prepared anew. Where they do so all the time,
+    it is prepared while the index is locked, which makes other commits wait.
+
+    Raises:
+        CannotWriteError: where `target` does, or when a lock of git's own stays held, or a file
+            can't be written; nothing has changed then.
+    """
+    for attempt in range(_TRIES):
+        if attempt < _LIGHT_TRIES:
+            where = target(repository)
+            move = prepare(where)
+            if not move.files:
+                return move.commit
+            with index_held(repository) as intent:
+                moved = _move(repository, where, move, intent)
+        else:
+            with index_held(repository) as intent:
+                where = target(repository)
+                move = prepare(where)
+                moved = not move.files or _move(repository, where, move, intent)
+        if moved:
+            return move.commit
     raise CannotWriteError(
         f"the branch has moved {_TRIES} times while a commit was made", hint="try again later"
     )
 
 
-def commit_onto(repository: Repository, where: Target, new: NewFiles) -> str | None:
-    """Add files in one commit right after ``where``; None when the branch has moved on meanwhile."""
+def _prepared(repository: Repository, where: Target, new: NewFiles) -> Move:
     missing = _missing(repository, where.tip, new)
     if where.tip and not missing:
-        return where.tip
+        return Move(where.tip, {}, {})
     # Told before anything is built, so that nothing is left over in the object store.
     Checkout(repository, _refuse_half_done(repository)).refuse_obstacles(missing)
     blobs = {
@@ -133,8 +177,7 @@ def commit_onto(repository: Repository, where: Target, new: NewFiles) -> str | N
         ).out.decode().strip()
         for path, content in missing.items()
     }  # fmt: skip
-    commit = _build(repository, where, blobs, new.message)
-    return commit if move_branch(repository, where, Move(commit, missing, blobs)) else None
+    return Move(_build(repository, where, blobs, new.message), missing, blobs)
 
 
 def _missing(repository: Repository, tip: str | None, new: NewFiles) -> dict[str, bytes]:
@@ -201,42 +244,17 @@ def signs_commits(repository: Repository) -> bool:
     return found.out.strip() == b"true"
 
 
-class Move(NamedTuple):
-    """Where a branch is to go, and what is new there."""
-
-    commit: str
-    files: Mapping[str, bytes]
-    blobs: Mapping[str, str]
-    """Path to object id, of the same files."""
-
-
-def move_branch(repository: Repository, where: Target, move: Move) -> bool:
+def _move(repository: Repository, where: Target, move: Move, intent: Intent) -> bool:
     """Move the branch if it is still where it was, and bring index and work tree along.
 
     Returns False when somebody else moved it or switched to another; nothing has changed then.
-    A kill at any moment leaves an intent, from which the next process finishes or undoes.
-
-    Raises:
-        CannotWriteError: when a lock of git's own stays held, or a file can't be written; nothing
-            has changed then.
+    A kill at any moment leaves the intent, from which the next process finishes or undoes.
     """
     checkout = Checkout(repository, _refuse_half_done(repository))
     checkout.refuse_obstacles(move.files)
-    token = declare(repository, where.ref, move.commit, move.blobs)
-    try:
-        with index_lock(repository, token):
-            _refuse_half_done(repository)  # the user may have begun one while we waited
-            moved = repository.head_ref() == where.ref and _move(repository, where, move, checkout)
-    except UserError:
-        withdraw(repository, token)
-        raise
-    # On Ctrl-C and the like the intent stays: git may still be moving the branch, and whoever
-    # writes next, perhaps ourselves, waits for it and looks.
-    withdraw(repository, token)
-    return moved
-
-
-def _move(repository: Repository, where: Target, move: Move, checkout: Checkout) -> bool:
+    if repository.head_ref() != where.ref:
+        return False
+    intent.says(where.ref, move.commit, move.blobs)
     index = checkout.index_with(move.blobs)
     made = checkout.fill(move.files)
     try:

@@ -175,7 +175,14 @@ class Repository:
         Raises:
             UserError: when it ends with a code that is not in ``ok``; the message is git's own.
         """
-        return self._checked(arguments, arguments[0], stdin, ok, env)
+        output = _execute(
+            self._git, arguments, stdin, {**self._env, **(env or {})}, self.handed_down
+        )
+        if output.code not in ok:
+            name = next(word for word in arguments if word != "-c" and "=" not in word)
+            lines = output.err.strip().splitlines() or ["no message"]
+            raise UserError(f"git {name} failed ({output.code}): {lines[-1]}")
+        return output
 
     def write(
         self,
@@ -190,23 +197,7 @@ class Repository:
             UserError: as `run` does.
         """
         settings = (word for setting in _WRITING for word in ("-c", setting))
-        return self._checked((*settings, *arguments), arguments[0], stdin, ok, env)
-
-    def _checked(
-        self,
-        arguments: Sequence[str],
-        name: str,
-        stdin: bytes | IO[bytes] | None,
-        ok: Sequence[int],
-        env: Mapping[str, str] | None,
-    ) -> Output:
-        output = _execute(
-            self._git, arguments, stdin, {**self._env, **(env or {})}, self.handed_down
-        )
-        if output.code not in ok:
-            lines = output.err.strip().splitlines() or ["no message"]
-            raise UserError(f"git {name} failed ({output.code}): {lines[-1]}")
-        return output
+        return self.run(*settings, *arguments, stdin=stdin, ok=ok, env=env)
 
     def resolve(self, revision: str) -> str:
         """Return the full commit id that ``revision`` names.

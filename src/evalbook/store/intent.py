@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evalbook.base.files import write_whole
+from evalbook.base.problems import UserError
 from evalbook.store.checkout import Checkout, index_lock, scratch
 from evalbook.store.git import Repository
 from evalbook.store.locks import home, writing_alone
@@ -36,26 +37,52 @@ def settle(repository: Repository) -> None:
             pass
 
 
-def declare(repository: Repository, ref: str, commit: str, blobs: Mapping[str, str]) -> Path:
-    """Write down that ``ref`` is to move to ``commit``; returns the token for the index's lock."""
-    token = scratch(repository, "token")
-    token.touch()
-    said = {
-        "git_dir": str(repository.git_dir),
-        "work_tree": str(repository.work_tree),
-        "token": str(token),
-        "ref": ref,
-        "commit": commit,
-        "blobs": dict(blobs),
-    }
-    write_whole(_file(repository), json.dumps(said).encode())
-    return token
+class Intent:
+    """The intent of the process that holds the lock, on disk before anything is done."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self.token = scratch(repository, "token")
+        """The file that becomes git's lock on the index, and tells it from git's own."""
+        self.token.touch()
+        self._write({})
+
+    def says(self, ref: str, commit: str, blobs: Mapping[str, str]) -> None:
+        """Write down that ``ref`` is to move to ``commit``, which brings these paths."""
+        self._write({"ref": ref, "commit": commit, "blobs": dict(blobs)})
+
+    def withdraw(self) -> None:
+        """Forget it: what it says is done, or undone."""
+        _file(self._repository).unlink(missing_ok=True)
+        self.token.unlink(missing_ok=True)
+
+    def _write(self, move: Mapping[str, object]) -> None:
+        said = {
+            "git_dir": str(self._repository.git_dir),
+            "work_tree": str(self._repository.work_tree),
+            "token": str(self.token),
+            **move,
+        }
+        write_whole(_file(self._repository), json.dumps(said).encode())
 
 
-def withdraw(repository: Repository, token: Path) -> None:
-    """Forget the intent: what it says is done, or undone."""
-    _file(repository).unlink(missing_ok=True)
-    token.unlink(missing_ok=True)
+@contextmanager
+def index_held(repository: Repository) -> Iterator[Intent]:
+    """Hold git's own lock on the user's index, and an intent that frees it should we die.
+
+    Raises:
+        CannotWriteError: when another program holds the lock for long.
+    """
+    intent = Intent(repository)
+    try:
+        with index_lock(repository, intent.token):
+            yield intent
+    except UserError:
+        intent.withdraw()
+        raise
+    # On Ctrl-C and the like the intent stays: git may still be moving the branch, and whoever
+    # writes next, perhaps ourselves, waits for it and looks.
+    intent.withdraw()
 
 
 def _file(repository: Repository) -> Path:
@@ -72,7 +99,8 @@ def _settle(repository: Repository) -> None:
             lock = Path(said["git_dir"]) / "index.lock"
             if lock.samefile(said["token"]):
                 lock.unlink()
-        if Path(said["git_dir"]).is_dir() and Path(said["work_tree"]).is_dir():
+        places = (Path(said["git_dir"]), Path(said["work_tree"]))
+        if "ref" in said and all(place.is_dir() for place in places):
             _finish(repository, said)
         _file(repository).unlink()
     if (repository.common_dir / BULK_REF).exists():

@@ -13,10 +13,11 @@ from evalbook.records.pages import Record, artifact_path, page_bytes, page_kind,
 from evalbook.store.commits import (
     Move,
     NewFiles,
+    Target,
+    advance,
     commit_files,
     commit_onto,
     identity,
-    move_branch,
     signs_commits,
     target,
 )
@@ -119,7 +120,7 @@ class Ledger:
             if signs_commits(self.repository):
                 commits = [commit_files(self.repository, new) for new in wanted]
                 return Receipt(commits[-1], paths)
-            commit = self._bulk(wanted)
+            commit = advance(self.repository, lambda where: self._bulk(wanted, where))
         if len(wanted) >= _REPACK_FROM and self._is_small():
             # Keeps what nothing refers to: it may be what another program is about to refer to.
             self.repository.run("repack", "-a", "-d", "-f", "-k", "-q", ok=range(256))
@@ -140,19 +141,15 @@ class Ledger:
         evidence = {artifact_path(evaluation, sha): data for sha, data in page.artifacts.items()}
         return NewFiles({path: content, **evidence}, _message(page, path), page.needed)
 
-    def _bulk(self, wanted: Sequence[NewFiles]) -> str:
-        while True:
-            where = target(self.repository)
-            there = {e.path for e in self.repository.files_at(where.tip)} if where.tip else set()
-            fresh = _fresh(wanted, there)
-            if not fresh and where.tip:
-                return where.tip
-            commit = self._fast_import(fresh, where.tip)
-            blobs = {entry.path: entry.blob for entry in self.repository.files_at(commit)}
-            files = {path: data for new in fresh for path, data in new.files.items()}
-            added = Move(commit, files, {path: blobs[path] for path in files})
-            if move_branch(self.repository, where, added):
-                return commit
+    def _bulk(self, wanted: Sequence[NewFiles], where: Target) -> Move:
+        there = {e.path for e in self.repository.files_at(where.tip)} if where.tip else set()
+        fresh = _fresh(wanted, there)
+        if not fresh and where.tip:
+            return Move(where.tip, {}, {})
+        commit = self._fast_import(fresh, where.tip)
+        blobs = {entry.path: entry.blob for entry in self.repository.files_at(commit)}
+        files = {path: content for new in fresh for path, content in new.files.items()}
+        return Move(commit, files, {path: blobs[path] for path in files})
 
     def _fast_import(self, pages: Sequence[NewFiles], tip: str | None) -> str:
         """Build a commit a page on top of the tip, and return the last one."""

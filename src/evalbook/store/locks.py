@@ -20,7 +20,7 @@ _LOCK_S = 300.0
 """How long other evalbook processes may hold the lock: each holds it for some 50 ms."""
 _CHILDREN_S = 10.0
 """How long the git of a process that was killed may take to end."""
-_POLL_S = 0.01
+_POLL_S = 0.02
 
 
 class CannotWriteError(UserError):

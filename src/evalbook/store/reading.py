@@ -49,16 +49,20 @@ def _read(repository: Repository, commit: str, folder: str) -> BookText:
 def commits_of_pages(repository: Repository, commit: str) -> dict[str, str]:
     """Return for the path of every page the commit that first brought it, walking all of history."""
     found: dict[str, str] = {}
-    current = ""
-    log = repository.run(
-        "log", "-m", "--reverse", "--topo-order", "--no-renames", "--diff-filter=A", "--name-only",
-        "-z", "--format=%x01%H", "--end-of-options", commit, "--", "ledger/",
+    history = repository.run(
+        "rev-list", "--reverse", "--topo-order", "--end-of-options", commit
+    ).out
+    # Plumbing: `git log` obeys the user's settings, and with paths it leaves out whole branches.
+    added = repository.run(
+        "diff-tree", "--stdin", "--root", "-m", "-r", "--no-renames", "--diff-filter=A",
+        "--name-only", "-z", "--", "ledger/", stdin=history,
     ).out  # fmt: skip
-    for raw in log.split(b"\0"):
-        text = os.fsdecode(raw).strip("\n")
-        if text.startswith("\x01"):
-            current, _, text = text[1:].partition("\n")
-            text = text.strip("\n")
-        if text:
-            found.setdefault(text, current)
+    current = ""
+    for raw in added.split(b"\0")[:-1]:
+        path = os.fsdecode(raw)
+        if path.startswith("ledger/"):
+            if parse_page_path(path) is not None:
+                found.setdefault(path, current)
+        else:
+            current = path
     return found
