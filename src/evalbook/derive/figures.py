@@ -95,9 +95,16 @@ class RunFigures(NamedTuple):
 
     run_id: RunId
     planned_at: str
+    started_at: str | None
+    """Start of its earliest attempt; None where none is known. Of an import, long before the plan."""
     planned: int
     executed: int
     passed: int
+
+    @property
+    def at(self) -> str:
+        """When it took place: its earliest start, or its plan where no start is known."""
+        return self.started_at or self.planned_at
 
 
 class ConfigFigures(NamedTuple):
@@ -217,13 +224,19 @@ def _runs(version: Version) -> tuple[RunFigures, ...]:
     first = [entry.attempt for cell in version.cells for entry in cell.first]
     executed = Counter(row.attempt_id.partition("/")[0] for row in first)
     passed = Counter(row.attempt_id.partition("/")[0] for row in first if row.passed)
+    starts: dict[str, str] = {}
+    for row in first:
+        if row.started_at is not None:
+            run = row.attempt_id.partition("/")[0]
+            starts[run] = min(row.started_at, starts.get(run, row.started_at))
     return tuple(
         RunFigures(
-            plan.run_id,
-            plan.planned_at,
-            planned[plan.run_id],
-            executed[plan.run_id],
-            passed[plan.run_id],
+            run_id=plan.run_id,
+            planned_at=plan.planned_at,
+            started_at=starts.get(plan.run_id),
+            planned=planned[plan.run_id],
+            executed=executed[plan.run_id],
+            passed=passed[plan.run_id],
         )
         for plan in version.plans
     )

@@ -63,6 +63,7 @@ def _config(figures: ConfigFigures) -> Document:
             {
                 "run": run.run_id,
                 "planned_at": run.planned_at,
+                "started_at": run.started_at,
                 "planned": run.planned,
                 "executed": run.executed,
                 "pass": run.passed,

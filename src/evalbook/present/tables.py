@@ -29,6 +29,9 @@ from evalbook.records.task import MaterialFreeze
 
 _NARROWEST = 40
 _MOST_K = 2
+_BESIDE_NAME = 19
+_ONE_K = 18
+"""Columns that passes with rate, or pass@k with pass^k, take in the table of tasks."""
 _ONLY_IF_ANY = (
     ("not executed", "not_executed"),
     ("excluded", "excluded"),
@@ -76,7 +79,7 @@ def _version(console: Console, figures: ConfigFigures) -> None:
     console.print(_suite_table(figures))
     if figures.before.counts.counted:
         console.print()
-        console.print(_task_table(figures))
+        console.print(_task_table(figures, console.width))
 
 
 def version_name(figures: ConfigFigures) -> str:
@@ -126,10 +129,13 @@ def _attempt_rate(figures: Figures) -> str:
     return percent(figures.attempt_rate, figures.counts.counted)
 
 
-def _task_table(figures: ConfigFigures) -> Table:
-    """One row a task, after exclusion; of many k the smallest and the largest, so that it fits."""
+def _task_table(figures: ConfigFigures, width: int) -> Table:
+    """One row a task, after exclusion; of many k the smallest and the largest, if both fit."""
     several = [at for at, k in enumerate(figures.ks) if k > 1]
     shown = several if len(several) <= _MOST_K else [several[0], several[-1]]
+    longest = max(len(task.task_id) for task in figures.after.tasks)
+    if longest + _BESIDE_NAME + len(shown) * _ONE_K > width:
+        shown = shown[-1:]
     names = [name for at in shown for name in (f"pass@{figures.ks[at]}", f"pass^{figures.ks[at]}")]
     table = _table("task", "passed", "rate", *names)
     for task in figures.after.tasks:

@@ -64,7 +64,8 @@ def test_a_grid_shows_the_latest_versions_and_says_how_many_it_leaves_out() -> N
 
 
 def test_cells_say_all_some_none_in_words() -> None:
-    book = book_of({"a": "pp", "b": "pf", "c": "ff"}, planned={"a": 2, "b": 2, "c": 2, "d": 2})
+    outcomes = {"a": "pp", "b": "pf", "c": "fi", "d": "ii"}
+    book = book_of(outcomes, planned=dict.fromkeys("abcde", 2))
     rows = grid(book.name, figures_of(book)).rows
     words = [row.cells[0].word if row.cells[0] else None for row in rows]
-    assert words == ["all", "some", "none", "not measured"]
+    assert words == ["all", "some", "none", "not judged", "not measured"]

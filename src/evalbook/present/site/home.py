@@ -39,7 +39,7 @@ class Total(NamedTuple):
     unjudged: int
     reruns: int
     latest_run: str
-    """Instant of the latest plan; empty where there is none."""
+    """When the latest run took place; empty where there is none."""
 
 
 def home_page(press: Press, evaluations: Sequence[Measured]) -> SitePage:
@@ -74,7 +74,6 @@ def standing(measured: Measured, language: Language) -> Standing:
 
 def _total(evaluations: Sequence[Measured]) -> Total:
     figures = [each for measured in evaluations for each in measured.figures]
-    plans = [plan for measured in evaluations for plan in measured.book.plans]
     before = [each.before.counts for each in figures]
     return Total(
         evaluations=len(evaluations),
@@ -85,5 +84,5 @@ def _total(evaluations: Sequence[Measured]) -> Total:
         excluded=sum(each.after.counts.excluded for each in figures),
         unjudged=sum(counts.unjudged for counts in before),
         reruns=sum(each.reruns for each in figures),
-        latest_run=max((plan.planned_at for plan in plans), default=""),
+        latest_run=max((run.at for each in figures for run in each.runs), default=""),
     )

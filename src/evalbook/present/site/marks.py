@@ -10,6 +10,7 @@ from evalbook.derive.versions import Cell, Version
 from evalbook.present.site import places
 from evalbook.present.tables import version_name
 from evalbook.present.text import Mark, mark_of, out_of
+from evalbook.records.attempt import Attempt
 
 MOST_MARKS = 12
 """Beyond it a bar with counts is drawn: nobody counts more marks."""
@@ -82,12 +83,16 @@ def _bar(marks: Sequence[Mark]) -> Strip:
     return Strip((), tuple(pieces), _BAR, said)
 
 
+CellWord = Literal["all", "some", "none", "not judged", "not measured"]
+"""``not judged``: none passed, and of none is it known that it failed."""
+
+
 class GridCell(NamedTuple):
     """One version at one task, after exclusion."""
 
     passed: str
     """``3/5``."""
-    word: Literal["all", "some", "none", "not measured"]
+    word: CellWord
     strip: Strip
     target: str
     """Where its attempts are listed."""
@@ -142,13 +147,21 @@ def grid(name: str, figures: Sequence[ConfigFigures]) -> Grid:
 
 def grid_cell(name: str, version: Version, cell: Cell) -> GridCell:
     """Return one cell: count, word, marks."""
-    n = len(cell.counted)
-    c = sum(entry.attempt.passed for entry in cell.counted)
-    word: Literal["all", "some", "none", "not measured"] = "some"
-    if c in {0, n}:
-        word = "not measured" if n == 0 else "all" if c else "none"
+    rows = [entry.attempt for entry in cell.counted]
+    passed = out_of(sum(row.passed for row in rows), len(rows))
+    word = _cell_word(rows)
     target = f"{places.task(name, cell.task_id)}#{section_of(version)}"
-    return GridCell(out_of(c, n), word, strip((*cell.first, *cell.stand_ins)), target)
+    return GridCell(passed, word, strip((*cell.first, *cell.stand_ins)), target)
+
+
+def _cell_word(rows: Sequence[Attempt]) -> CellWord:
+    if not rows:
+        return "not measured"
+    if all(row.passed for row in rows):
+        return "all"
+    if any(row.passed for row in rows):
+        return "some"
+    return "none" if any(row.judged for row in rows) else "not judged"
 
 
 def section_of(version: Version) -> str:
