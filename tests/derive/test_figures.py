@@ -204,6 +204,25 @@ def test_versions_stand_by_config_and_then_in_order_of_their_first_plan() -> Non
     assert found == [config_ref("ant", "v2"), config_ref("ant", "v1"), config_ref("zoo", "v1")]
 
 
+def test_a_version_read_in_later_stands_where_its_attempts_were_made() -> None:
+    facts = {"purpose": "import", "condition": "unknown"}
+    new, old = (
+        plan_of({"a": 1}, version=v, run=f"2026113{n}-2118-aaaa",
+                planned_at=f"2026-12-0{n + 1}T00:00:00.000Z", **facts)
+        for n, v in enumerate(("2025-09", "2025-08"))
+    )  # fmt: skip
+    pages = [
+        page
+        for plan in (new, old)
+        for page in pages_of(
+            plan, [row_of(plan, "a", 1, started_at=f"{plan.version}-10T00:00:00.000Z")]
+        )
+    ]
+    found = figures_of(folded(*pages))
+    assert [each.version.version for each in found] == ["2025-08", "2025-09"]
+    assert found[0].runs[0].at == "2025-08-10T00:00:00.000Z"
+
+
 def test_weights_move_the_task_rate_and_leave_the_attempt_rate_alone() -> None:
     rules = RULES | {"weights": ({"task": "a", "weight": "3"},)}
     figures = only({"a": "pp", "b": "ff"}, rules=rules).after

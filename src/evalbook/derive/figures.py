@@ -126,7 +126,7 @@ class ConfigFigures(NamedTuple):
 
 
 def figures_of(book: EvaluationBook) -> tuple[ConfigFigures, ...]:
-    """Return the figures of every version, by config name and then in order of first plan."""
+    """Return the figures of every version, by config name, each config's oldest first."""
     return tuple(_config_figures(version) for version in versions_of(book))
 
 

@@ -88,9 +88,11 @@ class _Group(NamedTuple):
 
 
 def versions_of(book: EvaluationBook) -> tuple[Version, ...]:
-    """Return every version that was measured, by config name, each config's in order of first plan.
+    """Return every version that was measured, by config name, each config's oldest first.
 
-    Runs of one version are pooled, except where a task's material or the condition differs.
+    A version is as old as its first plan; one that was read in from elsewhere, as its first
+    attempt there. Runs of one version are pooled, except where a task's material or the condition
+    differs.
     """
     groups: list[_Group] = []
     home: dict[str, int] = {}
@@ -103,7 +105,19 @@ def versions_of(book: EvaluationBook) -> tuple[Version, ...]:
         if run in home:
             members[home[run]][entry.attempt.task_id].append(entry)
     made = [_version(groups, at, members[at], book.by_id) for at in range(len(groups))]
-    return tuple(sorted(made, key=lambda version: version.config))
+    return tuple(sorted(made, key=lambda version: (version.config, _born(version))))
+
+
+def _born(version: Version) -> str:
+    """Return when the version was first measured, as far as that is known."""
+    plan = version.plans[0]
+    starts = [
+        entry.attempt.started_at
+        for cell in version.cells
+        for entry in cell.first
+        if entry.attempt.started_at is not None
+    ]
+    return min(starts) if starts and plan.purpose == "import" else plan.planned_at
 
 
 def _group_for(plan: Plan, groups: list[_Group]) -> int:

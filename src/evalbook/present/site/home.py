@@ -59,10 +59,7 @@ def standing(measured: Measured, language: Language) -> Standing:
     by_config: dict[str, list[ConfigFigures]] = {}
     for each in measured.figures:
         by_config.setdefault(each.version.config, []).append(each)
-    latest = [
-        (max(versions, key=lambda each: each.version.plans[-1].planned_at), len(versions))
-        for _, versions in sorted(by_config.items())
-    ]
+    latest = [(versions[-1], len(versions)) for _, versions in sorted(by_config.items())]
     return Standing(
         measured,
         tuple(
