@@ -21,7 +21,7 @@ def test_init_adds_what_is_missing_and_changes_nothing_else(repository: Reposito
     assert top is not None
     (top / ".gitignore").write_text("build/")
     make_book(top, example=False)
-    assert (top / ".gitignore").read_text() == "build/\n/.evalbook/\n"
+    assert (top / ".gitignore").read_text() == "build/\n/.evalbook/\n/site/\n"
     assert make_book(top, example=False).written == ()
 
 

@@ -109,7 +109,7 @@ def test_a_broken_file_gives_one_line_and_adds_nothing(
     file = tmp_path / "results.json"
     file.write_bytes(content)
     before = bench.git("rev-parse", "HEAD")
-    said = bench("import", source, str(file), code=2)
+    said = bench("import", source, str(file), "--evaluation", "x", code=2)
     assert said.out == ""
     assert said.err.startswith("error: ")
     assert len(said.err.splitlines()) <= 2

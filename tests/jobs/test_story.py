@@ -2,8 +2,10 @@
 
 import csv
 import io
+import subprocess
 from pathlib import Path
 
+import pytest
 from tests.jobs.conftest import Bench
 
 
@@ -211,3 +213,67 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(bench: Bench) -> None:
     assert config["counts"]["infra_error"] <= 1, "whichever was under way just then"  # type: ignore[index]
     assert "is complete" in bench("run", "--resume", run, code=2).err
     bench("verify")
+
+
+def test_an_artifact_changed_in_the_store_is_a_violation_and_a_missing_one_is_not_proven(
+    bench: Bench,
+) -> None:
+    (bench.folder / "agent.py").write_text("open('out.txt', 'w').write('x' * 40_000)\n")
+    bench("freeze", "--reason", "first version")
+    bench("run", "--config", "agent", "--task", "a", "--attempts", "1")
+    (stored,) = (path for path in (bench.top / ".evalbook" / "store").rglob("*") if path.is_file())
+    bench("verify", "--artifacts")
+    content = stored.read_bytes()
+    stored.chmod(0o644)
+    stored.write_bytes(b"y" + content[1:])
+    assert "violation" in bench("verify", "--artifacts", code=6).out
+    stored.unlink()
+    assert "NOT verified: it can't be shown" in bench("verify", "--artifacts", code=6).out
+    bench("verify")
+
+
+def audit_command() -> str:
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    return next(
+        line.strip() for line in readme.splitlines() if line.strip().startswith("git log -m")
+    )
+
+
+@pytest.mark.parametrize("how", ["edit", "delete", "rename"])
+def test_the_audit_with_stock_git_prints_what_was_done_and_else_nothing(
+    measured: Bench, how: str
+) -> None:
+    def audited() -> str:
+        done = subprocess.run(
+            ["sh", "-c", audit_command()],
+            cwd=measured.top,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    assert audited() == ""
+    page = next((measured.top / "ledger").rglob("*-attempts-*.jsonl"))
+    if how == "edit":
+        page.write_bytes(page.read_bytes() + b"{}\n")
+    elif how == "delete":
+        page.unlink()
+    else:
+        page.rename(page.with_name(f"x{page.name}"))
+    measured.git("add", "--all")
+    measured.git("commit", "--quiet", "-m", "tidy up")
+    assert page.relative_to(measured.top).as_posix() in audited()
+
+
+def test_verify_says_that_it_does_not_look_at_what_is_not_committed(measured: Bench) -> None:
+    page = next((measured.top / "ledger").rglob("*-attempts-*.jsonl"))
+    page.write_bytes(b"{}\n")
+    assert "only what is committed is verified" in measured("verify").err
+
+
+def test_freezing_what_is_not_committed_is_warned_of(bench: Bench) -> None:
+    (bench.folder / "agent.py").write_text("print('not committed')\n")
+    assert (
+        "not committed in evaluations/letters: 1 files" in bench("freeze", "--reason", "first").err
+    )

@@ -80,7 +80,11 @@ def run(
 @click.command("import", short_help="Read in the results of another tool.")
 @click.argument("source", type=click.Choice(["tau-bench", "terminal-bench", "csv"]))
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--evaluation", metavar="NAME", help="Into this evaluation; default: SOURCE's name.")
+@click.option(
+    "--evaluation",
+    metavar="NAME",
+    help="Into this evaluation; default: SOURCE's name, but a csv must name it.",
+)
 @click.option("--config", metavar="NAME", help="Name of the config; default: as the source says.")
 @click.option("--label", metavar="VERSION", help="Its version; default: as the source says.")
 @click.option("--reason", metavar="TEXT", default="results read in", show_default=True)

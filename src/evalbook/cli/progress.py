@@ -31,7 +31,11 @@ class Terminal:
         costs = [f"{each.amount:f} {each.currency}" for each in progress.costs]
         if progress.unknown_costs:
             costs.append(f"{progress.unknown_costs} costs unknown")
-        left = f", about {_duration(progress.left_s)} left" if progress.left_s else ""
+        left = (
+            f", about {_duration(progress.left_s)} left"
+            if progress.left_s and progress.left_s >= 1
+            else ""
+        )
         seen = dict(progress.verdicts)[row.task_id]
         number = row.attempt_id.rpartition("/")[2]
         talk(

@@ -70,7 +70,7 @@ def verify(rev: str | None, witness: str | None, *, artifacts: bool, as_json: bo
     shallow clone). 5: there is no book here. Anyone can look without evalbook too:
 
     \b
-      git log -m --no-renames --diff-filter=DMRT --format=%h --name-status -- 'ledger/*/'
+      git log -m --no-renames --diff-filter=DMRT --format=%h --name-status -- 'ledger/*/*'
 
     prints nothing for a book that was only ever added to.
 

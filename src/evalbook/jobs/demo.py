@@ -125,14 +125,14 @@ def _run(stage: _Stage, resume: str | None = None) -> None:
 
 def _lose_power(stage: _Stage) -> None:
     def cut(progress: Progress) -> None:
-        if progress.done == _CUT_AFTER and progress.running:
+        if progress.done >= _CUT_AFTER and progress.running:
             raise KeyboardInterrupt
 
     try:
         run_evaluation(stage.top, _order(stage), clock=stage.clock, say=stage.say, progress=cut)
     except KeyboardInterrupt as stop:
         stage.say(f"interrupted: {stop}")
-        _run(stage, str(stop).rstrip("`").rpartition(" ")[2])
+        _run(stage, str(stop).partition("--resume ")[2].partition("`")[0])
 
 
 def _mend(stage: _Stage) -> None:

@@ -28,6 +28,7 @@ def freeze_evaluation(
         loaded = load(desk, asked)
         for warning in lint_suite({task_id: each.task for task_id, each in loaded.tasks.items()}):
             say(f"warning: {warning}")
+        _warn_uncommitted(desk, loaded.name, say)
         previous = freezes_in(read_shelf(desk, None, evaluation=loaded.name).pages)
         stamp = Stamp(one_line(reason), desk.ledger.person(), desk.ledger.now())
         records = freeze_records(loaded, previous, stamp)
@@ -46,6 +47,18 @@ def freeze_evaluation(
         return Answer(
             "\n".join([*(f"froze {name}" for name in names), f"commit {receipt.commit[:12]}"]),
             {"evaluation": loaded.name, "frozen": names, "commit": receipt.commit},
+        )
+
+
+def _warn_uncommitted(desk: Desk, name: str, say: Say) -> None:
+    listed = desk.repository.run(
+        "status", "--porcelain", "-z", "--untracked-files=all", "--", f"evaluations/{name}/"
+    ).out
+    files = listed.count(b"\0")
+    if files:
+        say(
+            f"warning: not committed in evaluations/{name}: {files} files; commit them too, or a clone"
+            " has digests with nothing behind them"
         )
 
 

@@ -9,7 +9,8 @@ from evalbook.base.problems import UserError
 from evalbook.jobs.example import example_folder, example_path
 from evalbook.store.git import Repository
 
-_IGNORED = "/.evalbook/"
+_IGNORED = ("/.evalbook/", "/site/")
+"""Workspaces, the local artifact store, and the built site, which never stands on the book's branch."""
 _ATTRIBUTES = ("/ledger/** -text", "/evaluations/** -text")
 """Pages and material are bytes: git must not convert line ends, whatever core.autocrlf says."""
 
@@ -43,7 +44,7 @@ def make_book(folder: Path, *, example: bool) -> MadeBook:
             raise UserError(f"{taken[0]} is already there", hint="leave out --example")
         written = [
             name
-            for name, lines in ((".gitignore", (_IGNORED,)), (".gitattributes", _ATTRIBUTES))
+            for name, lines in ((".gitignore", _IGNORED), (".gitattributes", _ATTRIBUTES))
             if _add_lines(top / name, lines)
         ]
         for name, content in wanted.items():

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalbook.base.exits import ANSWER_IS_NO
+from evalbook.base.problems import UserError
 from evalbook.jobs.answers import Answer
 from evalbook.jobs.desk import Clock, Desk, Say, open_desk, read_shelf
 from evalbook.jobs.freeze import one_line
@@ -64,6 +65,11 @@ def read_in(folder: Path, request: Request, *, clock: Clock, say: Say) -> Answer
 
 
 def _request(desk: Desk, request: Request) -> ImportRequest:
+    if request.source == "csv" and request.evaluation is None:
+        raise UserError(
+            "a table does not say which evaluation its rows belong to",
+            hint="name it with --evaluation",
+        )
     name = request.evaluation or request.source
     folder = desk.top / "evaluations" / name
     agreed = load_evaluation(folder).evaluation if (folder / "evaluation.toml").is_file() else None

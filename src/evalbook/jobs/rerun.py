@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evalbook.base.identifiers import decision_id
 from evalbook.base.problems import UserError
+from evalbook.jobs.decide import Stamped
 from evalbook.jobs.desk import Clock, Desk, Say, open_desk, read_shelf
 from evalbook.jobs.freeze import freezes_in, load, one_line
 from evalbook.jobs.run import Ran, Watch, carry_out, plan_facts, refuse_unfrozen
@@ -60,6 +61,7 @@ def rerun_attempts(
             )
         _refuse_other_material(chosen, loaded.name, material_freezes(previous))
         why = one_line(reason)
+        decided_at = desk.ledger.now()  # before the plan, which follows from the decision
         plan = rerun_plan(
             original.rules,
             frozen,
@@ -70,7 +72,7 @@ def rerun_attempts(
         )
         scene = Scene(desk.top / ".evalbook" / "work", environment, clock)
         wanted = prepare(plan, loaded, scene)  # no decision for a rerun that can't begin
-        _decide(desk, chosen, plan, why, clock)
+        _decide(desk, chosen, plan, Stamped(why, desk.ledger.person(), decided_at), clock)
         with RunWriter.begin(desk.ledger, desk.store, plan, clock) as writer:
             return carry_out(plan, wanted, scene, writer, jobs=jobs, progress=progress)
 
@@ -112,8 +114,7 @@ def _refuse_other_material(
             )
 
 
-def _decide(desk: Desk, chosen: Sequence[Found], plan: Plan, reason: str, clock: Clock) -> None:
-    at, person = desk.ledger.now(), desk.ledger.person()
+def _decide(desk: Desk, chosen: Sequence[Found], plan: Plan, stamp: Stamped, clock: Clock) -> None:
     records = tuple(
         RerunDecision(
             record="rerun/1",
@@ -121,9 +122,9 @@ def _decide(desk: Desk, chosen: Sequence[Found], plan: Plan, reason: str, clock:
             evaluation=plan.evaluation,
             subject=each.entry.attempt.attempt_id,
             subject_sha256=each.entry.sha256,
-            reason=reason,
-            decided_by=person,
-            decided_at=at,
+            reason=stamp.reason,
+            decided_by=stamp.person,
+            decided_at=stamp.at,
             run_id=plan.run_id,
         )
         for each in chosen
@@ -131,9 +132,9 @@ def _decide(desk: Desk, chosen: Sequence[Found], plan: Plan, reason: str, clock:
     named = ", ".join(record.subject for record in records)
     desk.ledger.append(
         NewPage(
-            decisions_folder(plan.evaluation, at),
+            decisions_folder(plan.evaluation, stamp.at),
             records,
             f"rerun({plan.evaluation}): {named if len(records) == 1 else f'{len(records)} attempts'}",
-            (Trailer("Evalbook-Reason", reason),),
+            (Trailer("Evalbook-Reason", stamp.reason),),
         )
     )

@@ -75,7 +75,12 @@ class Ran(NamedTuple):
             "executed_now": len(self.rows),
             "verdicts": dict(sorted(counted.items())),
         }
-        return Answer(f"run {self.plan.run_id}: {said}", document)
+        part = (
+            ""
+            if len(self.rows) == self.plan.planned
+            else f" of {self.plan.planned} planned, in this sitting"
+        )
+        return Answer(f"run {self.plan.run_id}: {said}{part}", document)
 
 
 def run_evaluation(folder: Path, order: Order, *, clock: Clock, say: Say, progress: Watch) -> Ran:
@@ -185,7 +190,10 @@ def carry_out(
         with ThreadPoolExecutor(max_workers=jobs) as executor:
             rows = run_plan(wanted, executor, writer, slots=jobs, progress=progress)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"go on with `evalbook run --resume {plan.run_id}`") from None
+        raise KeyboardInterrupt(
+            f"go on with `evalbook run --resume {plan.run_id}`; what was cut off is an infra_error"
+            " row, which `evalbook rerun` attempts again"
+        ) from None
     with suppress(OSError):
         remove(scene.work / plan.run_id)
     return Ran(plan, rows)
@@ -202,7 +210,10 @@ def _resume(desk: Desk, order: Order, *, clock: Clock, say: Say, progress: Watch
         if isinstance(line.record, Attempt) and line.record.attempt_id.startswith(f"{plan.run_id}/")
     )
     if len(done) == plan.planned:
-        raise UserError(f"run {plan.run_id} is complete: nothing is left to do")
+        raise UserError(
+            f"run {plan.run_id} is complete: every planned attempt has its row",
+            hint="what was cut off is an infra_error row; `evalbook rerun` attempts it again",
+        )
     say(f"run {plan.run_id}: {plan.planned - len(done)} of {plan.planned} attempts are left")
     scene = Scene(desk.top / ".evalbook" / "work", order.environment, clock)
     wanted = prepare(plan, loaded, scene, done=done)

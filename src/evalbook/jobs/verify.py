@@ -1,6 +1,5 @@
 """Checking that nobody changed the past."""
 
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,8 +47,10 @@ def verify_book(
     """
     with Repository(folder) as repository:
         held_to = read_witness(witness) if witness else None
-        reader = partial(_fetch, ArtifactStore.of(repository)) if artifacts else None
+        reader = ArtifactStore.of(repository).unchecked if artifacts else None
         seen = verify(repository, revision, artifacts=reader, witness=held_to)
+        if revision is None:
+            _say_uncommitted(repository, say)
         if witness and seen.outcome == "verified":
             say(f"held to {witness}")
     return _answer(seen)
@@ -76,8 +77,16 @@ def read_witness(place: str) -> Witness:
     return parse_witness(answer.content)
 
 
-def _fetch(store: ArtifactStore, sha256: str) -> bytes | None:
-    return store.read(sha256) if store.has(sha256) else None
+def _say_uncommitted(repository: Repository, say: Say) -> None:
+    """Say that only commits are looked at, where the work tree has something else."""
+    if repository.work_tree is None or repository.head() is None:
+        return
+    changed = repository.run("diff", "--name-only", "-z", "HEAD", "--", "ledger/").out.count(b"\0")
+    if changed:
+        say(
+            f"files under ledger/ that differ from the commit in your work tree: {changed};"
+            " only what is committed is verified"
+        )
 
 
 def _answer(seen: Verification) -> Answer:

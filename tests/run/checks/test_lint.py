@@ -37,7 +37,7 @@ def test_a_json_check_without_a_value_or_with_two_is_named() -> None:
 
 def test_a_suite_without_a_negative_task_is_warned_about() -> None:
     positive, negative = task(STATE), task(STILL, negative=True)
-    assert lint_suite({"a": positive})[-1].startswith("no task is negative")
+    assert lint_suite({"a": positive})[-1].startswith("no task says `negative = true`")
     assert lint_suite({"a": positive, "b": negative}) == ()
     assert lint_suite({}) == ()
 

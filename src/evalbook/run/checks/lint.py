@@ -44,7 +44,7 @@ def lint_suite(tasks: Mapping[str, Task]) -> tuple[str, ...]:
     found = [f"{task_id}: {line}" for task_id in sorted(tasks) for line in lint(tasks[task_id])]
     if tasks and not any(task.negative for task in tasks.values()):
         found.append(
-            "no task is negative: nothing shows that an agent asks, stops or leaves alone "
-            "where that is right"
+            "no task says `negative = true`: nothing shows that an agent asks, stops or leaves "
+            "alone where that is right"
         )
     return tuple(found)
