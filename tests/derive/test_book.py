@@ -86,15 +86,36 @@ def test_a_row_knows_its_reruns() -> None:
     assert not book.by_id[row.attempt_id].independent
 
 
-def test_recoveries_and_retries_are_not_independent() -> None:
-    plan = plan_of({"complete": 3})
+@pytest.mark.parametrize(
+    ("purpose", "independent"), [("import", [True, False, False]), ("measure", [True, True, True])]
+)
+def test_recoveries_and_retries_are_told_by_a_source_but_never_by_the_agent_of_a_planned_run(
+    purpose: str, independent: list[bool]
+) -> None:
+    plan = plan_of({"complete": 3}, purpose=purpose)
     first = row_of(plan, "complete", 1, "f")
     recovery = row_of(
         plan, "complete", 2, recovery_of=first.attempt_id, recovery_of_sha256=row_sha256(first)
     )
     retry = row_of(plan, "complete", 3, request_id=first.attempt_id)
     book = folded(*pages_of(plan, (first, recovery, retry)))
-    assert [entry.independent for entry in book.entries] == [True, False, False]
+    assert [entry.independent for entry in book.entries] == independent
+
+
+def test_a_row_that_was_never_planned_gives_no_figures() -> None:
+    wide, narrow = plan_of({"complete": 2}), plan_of({"complete": 1})
+    pages = (*pages_of(narrow, ()), *pages_of(wide, rows_of(wide, {"complete": "pp"}))[1:])
+    with pytest.raises(UserError, match="complete/2 was never planned"):
+        fold(pages)
+
+
+def test_a_reinstatement_takes_back_the_exclusion_that_it_names_whatever_the_dates() -> None:
+    plan = plan_of({"complete": 1})
+    row = row_of(plan, "complete", 1, "i")
+    exclusion = exclusion_of(row, decided_at="2026-11-30T22:00:00.000Z")
+    back = reinstatement_of(exclusion, decided_at="2026-11-30T21:59:00.000Z")
+    book = folded(*pages_of(plan, (row,)), page_of(exclusion), page_of(back))
+    assert book.entries[0].exclusion is None
 
 
 def test_evaluations_are_kept_apart_and_sorted() -> None:

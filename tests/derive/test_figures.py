@@ -134,7 +134,7 @@ def test_a_rerun_with_another_grader_cannot_stand_in() -> None:
 
 
 def test_recoveries_and_retries_enter_neither_figure_nor_count_of_executed() -> None:
-    plan = plan_of({"a": 3})
+    plan = plan_of({"a": 3}, purpose="import")
     first = row_of(plan, "a", 1, "f")
     rest = (
         row_of(plan, "a", 2, recovery_of=first.attempt_id, recovery_of_sha256=row_sha256(first)),

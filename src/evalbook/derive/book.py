@@ -56,9 +56,17 @@ class Entry(NamedTuple):
 
     @property
     def independent(self) -> bool:
-        """Whether it is a first attempt: no rerun, no recovery, no retry of a request."""
+        """Whether it is a first attempt: no rerun, no recovery, no retry of a request.
+
+        Of a run of our own the plan decides, never what an agent reported of itself: it could talk
+        its failures out of the figures. What was read in has only its source's word.
+        """
         row = self.attempt
-        return row.rerun_of is None and row.recovery_of is None and row.request_id == row.attempt_id
+        if row.rerun_of is not None:
+            return False
+        if self.plan.purpose == "import":
+            return row.recovery_of is None and row.request_id == row.attempt_id
+        return self.plan.rules.retry.max_attempts == 1 or row.request_id == row.attempt_id
 
 
 class EvaluationBook(NamedTuple):
@@ -196,6 +204,7 @@ def _entries(
     rows: Sequence[_Row], plans: Mapping[str, Plan], decisions: Iterable[Decision]
 ) -> tuple[Entry, ...]:
     """Join rows with decisions and reruns, which must be about a row as it stands."""
+    _each_planned(rows, plans)
     digests = {row.attempt.attempt_id: row.sha256 for row in rows}
     about: dict[str, list[Decision]] = defaultdict(list)
     for decision in decisions:
@@ -217,6 +226,18 @@ def _entries(
             raise _broken(row.path, row.line, f"is a rerun of {original}, no such row stands")
         reruns[original].append(row.attempt.attempt_id)
     return tuple(_entry(row, plans, tuple(about[row.attempt.attempt_id]), reruns) for row in rows)
+
+
+def _each_planned(rows: Iterable[_Row], plans: Mapping[str, Plan]) -> None:
+    planned = {
+        plan.attempt_id(task.task_id, attempt.number)
+        for plan in plans.values()
+        for task in plan.tasks
+        for attempt in task.attempts
+    }
+    for row in rows:
+        if row.attempt.attempt_id not in planned:
+            raise _broken(row.path, row.line, f"{row.attempt.attempt_id} was never planned")
 
 
 def _entry(
@@ -245,17 +266,16 @@ def _in_force(attempt: Attempt, plan: Plan, decisions: Iterable[Decision]) -> Ex
     One that the policy of the attempt's own plan does not allow never holds: verification reports
     it, and a figure must not follow it.
     """
-    holding: dict[str, Exclusion] = {}
-    for decision in decisions:
-        match decision:
-            case Exclusion():
-                if exclusion_refusal(attempt, decision.ground, plan.rules) is None:
-                    holding[decision.decision_id] = decision
-            case Reinstatement():
-                holding.pop(decision.exclusion, None)
-            case RerunDecision():
-                pass
-    return next(iter(holding.values()), None)
+    known = tuple(decisions)
+    # By name, not by date: two people's clocks may differ.
+    taken_back = {each.exclusion for each in known if isinstance(each, Reinstatement)}
+    standing = (
+        each for each in known if isinstance(each, Exclusion) and each.decision_id not in taken_back
+    )
+    allowed = (
+        each for each in standing if exclusion_refusal(attempt, each.ground, plan.rules) is None
+    )
+    return next(allowed, None)
 
 
 def _broken(path: str | None, line: int | None, what: str) -> UserError:

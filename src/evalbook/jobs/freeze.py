@@ -69,7 +69,10 @@ def load(desk: Desk, asked: str | None) -> LoadedEvaluation:
         UserError: when there is no such evaluation, or its files are broken.
     """
     name = choose(evaluation_names(desk), asked)
-    return load_evaluation(desk.top / "evaluations" / name)
+    loaded = load_evaluation(desk.top / "evaluations" / name)
+    if not loaded.tasks:
+        raise UserError(f"evaluations/{name} has no tasks", hint="write tasks/TASK/task.toml")
+    return loaded
 
 
 def freezes_in(pages: Sequence[Page]) -> tuple[Freeze, ...]:

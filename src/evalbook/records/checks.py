@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
-from evalbook.records.fields import CheckName, DecimalInput, FailureClass, Frozen
+from evalbook.records.fields import CheckName, DecimalInput, FailureClass, Frozen, TimeLimit
 
 
 def _stays_inside(path: str) -> str:
@@ -106,7 +106,7 @@ class CommandSucceeds(_Check):
     command: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(min_length=1)
     """``{evaluation}``, ``{task}``, ``{workspace}`` and ``{python}`` are filled in."""
     exit_code: int = 0
-    time_limit_s: DecimalInput = "60"
+    time_limit_s: TimeLimit = "60"
 
 
 class SqliteEquals(_Check):
@@ -128,7 +128,7 @@ class HttpEquals(_Check):
     body: str | None = None
     value: JsonValue = None
     """The JSON that the body must hold; none: the body is not read as JSON."""
-    time_limit_s: DecimalInput = "10"
+    time_limit_s: TimeLimit = "10"
 
 
 class Unchanged(_Check):
@@ -156,7 +156,7 @@ class Script(_Check):
     """The task's ``grader.py`` says so, in a process and with a time limit of its own."""
 
     kind: Literal["script"]
-    time_limit_s: DecimalInput = "60"
+    time_limit_s: TimeLimit = "60"
 
 
 Check = Annotated[

@@ -14,6 +14,7 @@ from evalbook.records.fields import (
     Person,
     Reason,
     Sha256,
+    TimeLimit,
 )
 
 ExclusionGround = Literal["infra_error", "timeout", "unjudged"]
@@ -44,7 +45,7 @@ class RetryPolicy(Frozen):
 
     max_attempts: Annotated[int, Field(ge=1)] = 1
     """At most this many; they stop at the first pass. 1: no retries."""
-    wait_s: DecimalInput = "0"
+    wait_s: TimeLimit = "0"
     """Seconds between one attempt and the next."""
 
 
@@ -60,7 +61,7 @@ class Rules(Frozen):
 
     attempts: Annotated[int, Field(ge=1, le=10_000)]
     """Planned attempts per task."""
-    k: tuple[Annotated[int, Field(ge=1)], ...] = (1,)
+    k: tuple[Annotated[int, Field(ge=1, le=10_000)], ...] = (1,)
     """For which k pass@k and pass^k are reported; ascending."""
     weights: tuple[Weight, ...] = ()
     """Empty: every task counts the same."""

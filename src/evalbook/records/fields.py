@@ -105,6 +105,18 @@ def _number_as_text(value: object) -> object:
 DecimalInput = Annotated[DecimalText, BeforeValidator(_number_as_text)]
 """Decimal text that people may also write as a plain number, in TOML."""
 
+_LONGEST_S = 30 * 24 * 3600
+
+
+def _no_longer_than_a_month(text: str) -> str:
+    if Decimal(text) > _LONGEST_S:
+        raise ValueError(f"must be at most {_LONGEST_S} seconds, which are 30 days")
+    return text
+
+
+TimeLimit = Annotated[DecimalInput, AfterValidator(_no_longer_than_a_month)]
+"""Seconds that something may take, at most 30 days: more than any clock of a system call takes."""
+
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
 """An ISO 4217 code: ``CNY``, ``USD``."""
 

@@ -6,7 +6,6 @@ from pydantic import Field, StringConstraints, model_validator
 
 from evalbook.records.checks import Check, Glob
 from evalbook.records.fields import (
-    DecimalInput,
     FileDigest,
     Frozen,
     Instant,
@@ -15,6 +14,7 @@ from evalbook.records.fields import (
     Person,
     Reason,
     Sha256,
+    TimeLimit,
 )
 
 PartName = Literal["instruction", "input", "start", "expected", "grader", "proof"]
@@ -25,7 +25,7 @@ class Task(Frozen):
     """What ``task.toml`` says."""
 
     title: Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
-    time_limit_s: DecimalInput
+    time_limit_s: TimeLimit
     """The agent is stopped then; the attempt is a timeout."""
     forbid: tuple[Glob, ...] = ()
     """Touching one of these fails the attempt, whatever else holds."""

@@ -39,6 +39,8 @@ class AttemptJob:
     start: Snapshot
     grading: Snapshot
     """``expected/``, ``grader.py`` and whatever else grades, as frozen."""
+    own_files: Mapping[str, str] = field(default_factory=dict)
+    """The config's files in the evaluation's folder, and their SHA-256 as frozen."""
     outside: tuple[Outside, ...] = ()
     earlier: Mapping[str, str] = field(default_factory=dict)
     """Ids of attempts at the same task that were made before, and the SHA-256 of their rows."""

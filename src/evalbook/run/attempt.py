@@ -1,5 +1,6 @@
 """One attempt, from its verified start to its row."""
 
+import errno
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
+from evalbook.base.canonical import sha256_hex
 from evalbook.base.problems import UserError
 from evalbook.base.times import instant
 from evalbook.records.attempt import CheckOutcome, TouchedFile
@@ -23,6 +25,10 @@ from evalbook.run.trees import remove
 from evalbook.run.verdicts import own_checks
 from evalbook.run.workspace import fresh_copy, is_intact, take_snapshot, touched_files
 
+_NOBODYS_FAULT = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS}
+)
+"""What the system says when it is out of something."""
 _NOT_GRADED = frozenset({"not_started", "interrupted"})
 
 
@@ -42,7 +48,36 @@ def execute_attempt(job: AttemptJob) -> AttemptOutcome:
             ended_at = instant(job.clock())
             found = Findings("start not verified", ended_at, "failed", (str(error),))
             return AttemptOutcome(row_of(job, started_at, found), ())
-        return _execute(job, place, started_at)
+        try:
+            return _execute(job, place, started_at)
+        except OSError as error:
+            return _spoiled(job, started_at, error)
+
+
+def _spoiled(job: AttemptJob, started_at: str, error: OSError) -> AttemptOutcome:
+    """Return the row of an attempt after which the run's own folders can't be worked with.
+
+    A disk that is full is nobody's failure. Folders that were intact when the agent started and are
+    gone or replaced now are: only it ran meanwhile, and no agent may turn its failure into a fault of
+    the infrastructure.
+    """
+    at_fault = error.errno not in _NOBODYS_FAULT
+    check = CheckOutcome(
+        name="run_folders",
+        outcome="failed" if at_fault else "error",
+        critical=at_fault,
+        expected="the run's own folders as they were when the agent started",
+        actual=str(error)[:2_000],
+        failure_class="out_of_bounds" if at_fault else None,
+    )
+    found = Findings(
+        "folders damaged" if at_fault else "no room",
+        instant(job.clock()),
+        "failed",
+        (str(error),),
+        checks=(check,),
+    )
+    return AttemptOutcome(row_of(job, started_at, found), ())
 
 
 def _ready(job: AttemptJob) -> Place:
@@ -52,7 +87,7 @@ def _ready(job: AttemptJob) -> Place:
         UserError: when the start is not what was frozen, or something outside can't be set back.
         OSError: when the disk refuses.
     """
-    problems = restore_outside(job.outside)
+    problems = [*restore_outside(job.outside), *_changed_files(job)]
     if problems:
         raise UserError(problems[0])
     parent = job.run_folder / "attempts" / job.task.task_id
@@ -61,6 +96,16 @@ def _ready(job: AttemptJob) -> Place:
     place = make_place(Path(tempfile.mkdtemp(dir=parent, prefix=f"{job.planned.number}-")), job)
     fresh_copy(job.start, place.workspace)
     return place
+
+
+def _changed_files(job: AttemptJob) -> list[str]:
+    """Return what to say of the config's own files that are not what was frozen any more."""
+    changed = []
+    for name, sha256 in sorted(job.own_files.items()):
+        path = job.evaluation_folder / name
+        if not path.is_file() or sha256_hex(path.read_bytes()) != sha256:
+            changed.append(f"{name} was changed while the run was under way")
+    return changed
 
 
 def _folder(job: AttemptJob, kind: str) -> Path:
@@ -82,7 +127,7 @@ def _execute(job: AttemptJob, place: Place, started_at: str) -> AttemptOutcome:
     touched = touched_files(job.start.files, place.workspace)
     kept_touched = cabinet.keep_outputs(place.workspace, touched)
     kept = cabinet.close()
-    problems = [*told.problems, *cabinet.problems]
+    problems = [*told.problems, *cabinet.problems, *_changed_files(job)]
     if ended.problem:
         problems.insert(0, scrubber.text(f"the agent could not be started: {ended.problem}"))
     if ended.left:

@@ -43,7 +43,8 @@ def prepare(
     config = loaded.configs.get(plan.config)
     if config is None:
         raise UserError(f"evaluation {loaded.name} has no config {plan.config} any more")
-    if config_content(loaded, config).sha256 != config_parts(plan.config_ref).sha256:
+    content = config_content(loaded, config)
+    if content.sha256 != config_parts(plan.config_ref).sha256:
         raise UserError(
             f"{loaded.shown(config.path)} is not what the run was planned with",
             hint="set it and the files it uses back to that state, or start a new run",
@@ -68,6 +69,7 @@ def prepare(
                     config=config,
                     condition=plan.condition,
                     evaluation_folder=loaded.folder,
+                    own_files={each.path: each.sha256 for each in content.files},
                     environment=environment,
                     secrets=secrets,
                     clock=scene.clock,

@@ -74,6 +74,9 @@ def _broken(row: Attempt, promise: _Promise) -> Iterator[str]:
             yield f"{name} is {_short(said)}, the plan says {_short(meant)}"
     if None not in {row.seed, planned.seed} and row.seed != planned.seed:
         yield f"seed is {row.seed}, the plan says {planned.seed}"
+    may_retry = promise.plan.purpose == "import" or promise.plan.rules.retry.max_attempts > 1
+    if row.request_id != row.attempt_id and not may_retry:
+        yield f"request_id is {row.request_id}, but the plan allows no retries"
     # A source's own reruns are told by its rows alone.
     if row.rerun_of != planned.rerun_of and promise.plan.purpose != "import":
         yield f"it reruns {row.rerun_of or 'nothing'}, the plan says {planned.rerun_of or 'nothing'}"
