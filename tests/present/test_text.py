@@ -15,6 +15,7 @@ from evalbook.present.text import (
     known_cost,
     mark_of,
     mean_over,
+    name_only,
     percent,
     seconds,
     short,
@@ -121,3 +122,8 @@ def test_no_control_or_direction_character_stays(text: str) -> None:
 def test_what_people_write_stays_as_it_is() -> None:
     text = "研发 2, Ünïcode\ttab\nline 👩‍🔬"
     assert visible(text) == text
+
+
+def test_a_public_page_names_people_without_their_mail() -> None:
+    assert name_only("Ada Lovelace <ada@example.org>") == "Ada Lovelace"
+    assert name_only("<ada@example.org>") == "<ada@example.org>"

@@ -15,6 +15,7 @@ from evalbook.present.text import (
     known_cost,
     mark_of,
     minute,
+    name_only,
     out_of,
     seconds,
 )
@@ -62,7 +63,7 @@ def _decided(subject: Subject, entry: Entry) -> Iterator[tuple[str, ...]]:
             what = f"{what} ({decision.ground})"
             if entry.exclusion != decision:
                 what = f"{what}, {_('not in force')}"
-        who = f"{decision.decided_by}, {minute(decision.decided_at)}"
+        who = f"{name_only(decision.decided_by)}, {minute(decision.decided_at)}"
         yield (row.attempt_id, what, decision.reason, who)
     if row.rerun_of is not None:
         stands = any(

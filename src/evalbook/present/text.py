@@ -118,6 +118,12 @@ def minute(instant: str) -> str:
     return f"{instant[:10]} {instant[11:16]}"
 
 
+def name_only(person: str) -> str:
+    """Return ``Name <mail>`` without the mail: pages are public, the book keeps it."""
+    name = person.partition(" <")[0].strip()
+    return name or person
+
+
 def seconds(value: Decimal) -> str:
     """Return ``0.27 s``, ``41 s``, ``1 min 45 s`` or ``2 h 5 min``."""
     if value < 10:  # noqa: PLR2004 - below it the fraction matters
