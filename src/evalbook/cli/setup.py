@@ -29,6 +29,8 @@ def init(directory: Path | None, *, example: bool) -> None:
     made = make_book(directory or folder(), example=example)
     for path in made.written:
         talk(f"wrote {path}")
+    if made.top != (directory or folder()).resolve():
+        talk(f"this folder lies in the repository {made.top}: the book is made at its top")
     answer(str(made.top))
     talk(made.next_step)
 

@@ -102,10 +102,10 @@ def run_evaluation(folder: Path, order: Order, *, clock: Clock, say: Say, progre
         plan = _plan(desk, loaded, previous, config, order=order, clock=clock)
         scene = Scene(desk.top / ".evalbook" / "work", order.environment, clock)
         wanted = prepare(plan, loaded, scene)  # a plan that can't begin must not be in the book
-        say(
-            f"run {plan.run_id}: {plan.planned} attempts at {len(plan.tasks)} tasks, {config} {plan.version}"
-        )
         with RunWriter.begin(desk.ledger, desk.store, plan, clock) as writer:
+            say(
+                f"run {plan.run_id}: {plan.planned} attempts at {len(plan.tasks)} tasks, {config} {plan.version}"
+            )
             return carry_out(plan, wanted, scene, writer, jobs=order.jobs, progress=progress)
 
 
