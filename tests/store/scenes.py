@@ -108,7 +108,14 @@ def rows_in(repository: Repository) -> list[str]:
 def assert_only_added(top: Path) -> None:
     assert (
         git(
-            top, "log", "-m", "--no-renames", "--diff-filter=DMRT", "--format=%h", "--", "ledger/*/*"
+            top,
+            "log",
+            "-m",
+            "--no-renames",
+            "--diff-filter=DMRT",
+            "--format=%h",
+            "--",
+            "ledger/*/*",
         )
         == ""
     )
