@@ -62,6 +62,8 @@ class Checkout:
         self._repository = repository
         self._top = top
         self._index = repository.git_dir / "index"
+        self.seen: tuple[int, int, int] | None = None
+        """Signature of the index that `take` or `knows` has last seen with our pages."""
 
     def refuse_obstacles(self, files: Mapping[str, bytes]) -> None:
         """Look whether every file can be put in its place.
@@ -103,11 +105,40 @@ class Checkout:
             )  # fmt: skip
         return index
 
+    def index_without(self, paths: Sequence[str]) -> Path:
+        """Return a copy of the user's index that does not know the paths any more."""
+        index = scratch(self._repository, "index")
+        with suppress(FileNotFoundError):
+            shutil.copyfile(self._index, index)
+        self._repository.write(
+            "update-index", "-z", "--force-remove", "--stdin", stdin=_lines(paths),
+            env={"GIT_INDEX_FILE": str(index)},
+        )  # fmt: skip
+        return index
+
     def take(self, index: Path) -> None:
-        """Make a copy from `index_with` the user's index."""
+        """Make a copy the user's index."""
         if self._index.exists():
             shutil.copymode(self._index, index)
         index.replace(self._index)
+        self.seen = self.signature()
+
+    def signature(self) -> tuple[int, int, int] | None:
+        """Return what tells one index file from the next; None: there is none."""
+        try:
+            facts = self._index.stat()
+        except FileNotFoundError:
+            return None
+        return (facts.st_ino, facts.st_mtime_ns, facts.st_size)
+
+    def knows(self, path: str) -> bool:
+        """Whether the user's index has ``path``; costs a look at the file while nobody writes it."""
+        signature = self.signature()
+        if signature != self.seen:
+            if not self._repository.run("ls-files", "-z", "--", path).out:
+                return False
+            self.seen = signature
+        return True
 
     def fill(self, files: Mapping[str, bytes]) -> tuple[Path, ...]:
         """Write the files into the work tree, and return those that were not there.
@@ -149,15 +180,10 @@ class Checkout:
         for path in paths:
             _beside(self._top / path).unlink(missing_ok=True)
 
-    def unknown(self, files: Mapping[str, bytes], tip: str | None) -> tuple[Path, ...]:
-        """Return the places of files that are there, while neither the tip nor the index has them."""
-        listed = self._repository.run("ls-files", "-z", "--", "ledger/").out.split(b"\0")
-        known = {os.fsdecode(raw) for raw in listed}
-        known |= {entry.path for entry in self._repository.files_at(tip)} if tip else set()
+    def same(self, files: Mapping[str, bytes]) -> tuple[Path, ...]:
+        """Return the places that hold exactly what is said."""
         return tuple(
-            self._top / path
-            for path, content in files.items()
-            if path not in known and _holds(self._top / path, content)
+            self._top / path for path, content in files.items() if _holds(self._top / path, content)
         )
 
     def wanted(self, paths: Sequence[str]) -> tuple[str, ...]:

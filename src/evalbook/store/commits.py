@@ -16,11 +16,14 @@ from evalbook.store.checkout import Checkout, scratch
 from evalbook.store.git import Repository
 from evalbook.store.intent import Intent, index_held
 from evalbook.store.locks import CannotWriteError
+from evalbook.store.watch import keep_in_index
 
 _LIGHT_TRIES = 3
 """After so many times that the branch moved under our hands, others are made to wait …"""
 _TRIES = 30
 """… and after so many we give up."""
+
+_REFLOG = "evalbook: add to the book"
 
 _UNDER_WAY = {
     "MERGE_HEAD": "a merge",
@@ -131,8 +134,13 @@ def commit_onto(repository: Repository, where: Target, new: NewFiles) -> str | N
     move = _prepared(repository, where, new)
     if not move.files:
         return move.commit
+    checkout = Checkout(repository, _refuse_half_done(repository))
     with index_held(repository) as intent:
-        return move.commit if _move(repository, where, move, intent) else None
+        moved = _move(repository, where, move, intent, checkout)
+    if not moved:
+        return None
+    keep_in_index(repository, checkout, where.ref, move.blobs)
+    return move.commit
 
 
 def advance(repository: Repository, prepare: Callable[[Target], Move]) -> str:
@@ -146,19 +154,21 @@ def advance(repository: Repository, prepare: Callable[[Target], Move]) -> str:
             can't be written; nothing has changed then.
     """
     for attempt in range(_TRIES):
+        checkout = Checkout(repository, _refuse_half_done(repository))
         if attempt < _LIGHT_TRIES:
             where = target(repository)
             move = prepare(where)
             if not move.files:
                 return move.commit
             with index_held(repository) as intent:
-                moved = _move(repository, where, move, intent)
+                moved = _move(repository, where, move, intent, checkout)
         else:
             with index_held(repository) as intent:
                 where = target(repository)
                 move = prepare(where)
-                moved = not move.files or _move(repository, where, move, intent)
+                moved = not move.files or _move(repository, where, move, intent, checkout)
         if moved:
+            keep_in_index(repository, checkout, where.ref, move.blobs)
             return move.commit
     raise CannotWriteError(
         f"the branch has moved {_TRIES} times while a commit was made", hint="try again later"
@@ -244,13 +254,15 @@ def signs_commits(repository: Repository) -> bool:
     return found.out.strip() == b"true"
 
 
-def _move(repository: Repository, where: Target, move: Move, intent: Intent) -> bool:
+def _move(
+    repository: Repository, where: Target, move: Move, intent: Intent, checkout: Checkout
+) -> bool:
     """Move the branch if it is still where it was, and bring index and work tree along.
 
     Returns False when somebody else moved it or switched to another; nothing has changed then.
     A kill at any moment leaves the intent, from which the next process finishes or undoes.
     """
-    checkout = Checkout(repository, _refuse_half_done(repository))
+    _refuse_half_done(repository)  # the user may have begun one while we waited for the index
     checkout.refuse_obstacles(move.files)
     if repository.head_ref() != where.ref:
         return False
@@ -258,31 +270,42 @@ def _move(repository: Repository, where: Target, move: Move, intent: Intent) -> 
     index = checkout.index_with(move.blobs)
     made = checkout.fill(move.files)
     try:
-        moved = _update_ref(repository, where, move.commit)
+        with repository.dialogue("update-ref", "-m", _REFLOG, "--stdin") as ref:
+            old = where.tip or "0" * len(move.commit)
+            ref.say("start", f"update {where.ref} {move.commit} {old}", "prepare")
+            moved = (ref.hear(), ref.hear()) == ("start: ok", "prepare: ok")
+            if moved:
+                # From here on nobody else can move the branch. The index comes before it, since
+                # `git commit` reads HEAD first: it never sees a branch that has the page with an
+                # index that has not, which it would take for a wish to delete it.
+                checkout.take(index)
+                ref.say("commit")
+                if ref.hear() != "commit: ok":
+                    checkout.take(checkout.index_without(tuple(move.blobs)))
+                    moved = False
+            if not moved:
+                _refuse_stuck(repository, where, ref.end())
     except UserError:
         checkout.clear(made)
         raise
-    if moved:
-        checkout.take(index)
-    else:
+    if not moved:
         checkout.clear(made)
     return moved
 
 
-def _update_ref(repository: Repository, where: Target, commit: str) -> bool:
-    """Move the branch from where it was; False when it is not there any more."""
-    said = repository.write(
-        "update-ref", "-m", "evalbook: add to the book", where.ref, commit,
-        where.tip or "0" * len(commit), ok=(0, 1, 128),
-    )  # fmt: skip
-    if said.code == 0:
-        return True
+def _refuse_stuck(repository: Repository, where: Target, complaint: str) -> None:
+    """Tell why git could not move the branch, unless it is because others have moved it.
+
+    Raises:
+        CannotWriteError: when it is where it was.
+    """
     if repository.head() != where.tip:
-        return False
-    held = re.search(r"'([^']+\.lock)'", said.err)
+        return
+    held = re.search(r"'([^']+\.lock)'", complaint)
     if held:
         raise CannotWriteError(
             f"{held[1]} is there: another git program is at work, or one died",
             hint="if no git program is running, delete that file; what is finished is kept",
         )
-    raise CannotWriteError(f"git can't move {where.ref}: {said.err.strip().splitlines()[-1]}")
+    last = (complaint.strip().splitlines() or ["no message"])[-1]
+    raise CannotWriteError(f"git can't move {where.ref}: {last}")

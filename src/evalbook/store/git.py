@@ -8,6 +8,7 @@ it travels on standard input, after ``--end-of-options`` or ``--``.
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, Self, cast
@@ -80,6 +81,30 @@ class TreeEntry(NamedTuple):
     blob: str
     """Full object id."""
     path: str
+
+
+class Dialogue:
+    """A git that waits for what it is told."""
+
+    def __init__(self, mouth: IO[bytes], process: git.Git.AutoInterrupt) -> None:
+        self._mouth = mouth
+        self._process = process
+
+    def say(self, *lines: str) -> None:
+        """Tell it lines; one that has died hears nothing."""
+        with suppress(BrokenPipeError):
+            self._mouth.write("".join(f"{line}\n" for line in lines).encode())
+
+    def hear(self) -> str:
+        """Return its next line; empty when it has ended."""
+        return os.fsdecode(self._process.stdout.readline()).rstrip("\n")
+
+    def end(self) -> str:
+        """Say no more, wait for its end, and return what it complained of."""
+        self._mouth.close()
+        if self._process.stderr.closed:
+            return ""
+        return os.fsdecode(self._process.communicate()[1])
 
 
 class Repository:
@@ -198,6 +223,30 @@ class Repository:
         """
         settings = (word for setting in _WRITING for word in ("-c", setting))
         return self.run(*settings, *arguments, stdin=stdin, ok=ok, env=env)
+
+    @contextmanager
+    def dialogue(self, *arguments: str) -> Iterator["Dialogue"]:
+        """Run a ``git`` that writes, and that is told what to do line by line.
+
+        What it was not told by then to finish, it drops when the block ends, or when we die.
+        """
+        settings = (word for setting in _WRITING for word in ("-c", setting))
+        heard, said = os.pipe()
+        with os.fdopen(said, "wb", buffering=0) as mouth, os.fdopen(heard, "rb") as ear:
+            process = self._git.execute(
+                ["git", *settings, *arguments],
+                istream=ear,
+                as_process=True,
+                env=_environment(self._env),
+                start_new_session=True,
+                pass_fds=self.handed_down,
+            )
+            ear.close()
+            dialogue = Dialogue(mouth, process)
+            try:
+                yield dialogue
+            finally:
+                dialogue.end()
 
     def resolve(self, revision: str) -> str:
         """Return the full commit id that ``revision`` names.

@@ -120,12 +120,20 @@ def _finish(repository: Repository, said: Mapping[str, Any]) -> None:
         blobs: dict[str, str] = said["blobs"]
         checkout.clear_begun(blobs)
         files = dict(zip(blobs, there.blobs(blobs.values()), strict=True))
-        if not tip or there.run("merge-base", "--is-ancestor", said["commit"], tip, ok=(0, 1)).code:
-            checkout.clear(checkout.unknown(files, tip))  # the rows are still in the journal
-            return
-        token = scratch(there, "token")
+        arrived = (
+            tip
+            and not there.run("merge-base", "--is-ancestor", said["commit"], tip, ok=(0, 1)).code
+        )
+        token = Path(said["token"])  # the same again: should we be killed too, it tells our lock
+        token.parent.mkdir(exist_ok=True)
         token.touch()
         with index_lock(there, token):
-            index = checkout.index_with(blobs)
-            checkout.fill(files)
+            if arrived:
+                index = checkout.index_with(blobs)
+                checkout.fill(files)
+            else:  # the rows are still in the journal
+                known = {entry.path for entry in there.files_at(tip)} if tip else set()
+                left = {path: data for path, data in files.items() if path not in known}
+                index = checkout.index_without(tuple(left))
+                checkout.clear(checkout.same(left))
             checkout.take(index)
