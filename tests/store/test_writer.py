@@ -1,5 +1,8 @@
 """Every row of a run reaches the book once, whatever happens to the branch or the process."""
 
+import os
+import subprocess
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -92,7 +95,7 @@ def test_a_run_that_died_before_its_plan_leaves_nothing(made: Repository) -> Non
     ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
     journal = Journal.of(made, RUN)
     assert journal.hold()
-    journal.open(Opened(f"ledger/inventory/runs/agent/{RUN}", str(made.git_dir)))
+    journal.open(Opened(f"ledger/inventory/runs/agent/{RUN}", str(made.git_dir), os.getpid()))
     journal.release()
     assert recover(ledger, store) == ()
     assert list((made.common_dir / "evalbook" / "runs").iterdir()) == []
@@ -105,7 +108,7 @@ def test_a_row_that_contradicts_the_book_is_refused_by_name(made: Repository) ->
     row = line_bytes(row_of(PLAN, "complete", 1, "f"))
     journal = Journal.of(made, RUN)
     assert journal.hold()
-    journal.open(Opened(f"ledger/inventory/runs/agent/{RUN}", str(made.git_dir)))
+    journal.open(Opened(f"ledger/inventory/runs/agent/{RUN}", str(made.git_dir), os.getpid()))
     journal.finish(Waiting(f"{RUN}/complete/1", row, ()))
     journal.release()
     with pytest.raises(UserError, match=f"{RUN}/complete/1"):
@@ -257,3 +260,21 @@ def test_artifacts_go_where_their_row_says(made: Repository, tmp_path: Path) -> 
     ).read_bytes() == small
     assert store.read(sha256_hex(large)) == large
     assert not store.has(sha256_hex(small))
+
+
+def test_a_run_is_recovered_though_a_program_it_was_starting_holds_its_lock_a_little_longer(
+    made: Repository,
+) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    ledger, store = Ledger(made, clock=Clock()), ArtifactStore.of(made)
+    writer = RunWriter.begin(ledger, store, PLAN, Clock())
+    writer.started(f"{RUN}/complete/1")
+    writer.close()
+    journal = Journal.of(made, RUN)
+    assert journal.hold()
+    journal.open(Opened(f"ledger/inventory/runs/agent/{RUN}", str(made.git_dir), dead.pid))
+    later = threading.Timer(0.2, journal.release)
+    later.start()
+    assert recover(ledger, store) == (Recovered(RUN, 1, (f"{RUN}/complete/1",)),)
+    later.join()

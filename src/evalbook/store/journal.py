@@ -1,7 +1,10 @@
 """What a run has finished and not yet committed, safe on disk under the git directory."""
 
 import json
+import os
 import shutil
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +17,9 @@ from evalbook.base.files import sync_folder, write_whole
 from evalbook.records.fields import attempt_parts
 from evalbook.store.git import Repository
 from evalbook.store.locks import home, refused
+
+_LINGERS_S = 2.0
+_POLL_S = 0.01
 
 
 class Waiting(NamedTuple):
@@ -39,6 +45,8 @@ class Opened(NamedTuple):
     """In the ledger."""
     git_dir: str
     """Of the work tree whose branch gets them."""
+    process: int
+    """Id of the process that writes it."""
 
 
 class Journal:
@@ -65,7 +73,7 @@ class Journal:
             return
         for folder in sorted(path for path in runs.iterdir() if path.is_dir()):
             journal = cls(folder)
-            if not journal._is_elsewhere(repository) and journal.hold():
+            if not journal._is_elsewhere(repository) and journal._hold_of_the_dead():
                 try:
                     yield journal
                 finally:
@@ -76,6 +84,19 @@ class Journal:
         return (
             at is not None and Path(at.git_dir) != repository.git_dir and Path(at.git_dir).exists()
         )
+
+    def _hold_of_the_dead(self) -> bool:
+        """Become the only writer of a run whose process has died.
+
+        A program that it was just starting may keep the lock for a moment longer than it lives.
+        """
+        until = time.monotonic() + _LINGERS_S
+        while not self.hold():
+            at = self.opened()
+            if at is None or _is_alive(at.process) or time.monotonic() > until:
+                return False
+            time.sleep(_POLL_S)
+        return True
 
     @property
     def run_id(self) -> str:
@@ -169,6 +190,18 @@ class Journal:
     def _attempt(self, path: Path) -> str:
         _, number, task = path.name.split("-", 2)
         return f"{self.run_id}/{task}/{number}"
+
+
+def _is_alive(process: int) -> bool:
+    if sys.platform == "win32":
+        return True  # there, locks go with the process that took them
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _runs(repository: Repository) -> Path:

@@ -1,5 +1,6 @@
 """Writing down a run: its plan, then every row, in few commits and without ever losing one."""
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -105,7 +106,8 @@ class RunWriter:
     def _hold(self) -> None:
         if not self._journal.hold():
             raise UserError(f"run {self.plan.run_id} is being written by another process")
-        self._journal.open(Opened(self._folder, str(self._ledger.repository.git_dir)))
+        git_dir = str(self._ledger.repository.git_dir)
+        self._journal.open(Opened(self._folder, git_dir, os.getpid()))
 
     def __enter__(self) -> Self:
         return self
