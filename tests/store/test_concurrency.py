@@ -22,7 +22,8 @@ while [ ! -e stop ]; do
     echo $n > user-$n
     # Another program's lock makes git give up at once, as it would for any user; they try again.
     until git add user-$n 2>> ../refusals; do :; done
-    until git commit --quiet -m "user $n" 2>> ../refusals; do :; done
+    until git commit --quiet -m "user $n" 2>> ../refusals; do sleep 0.02; done
+    sleep 0.1
 done
 """
 

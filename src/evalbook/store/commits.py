@@ -20,7 +20,7 @@ from evalbook.store.watch import keep_in_index
 
 _LIGHT_TRIES = 3
 """After so many times that the branch moved under our hands, others are made to wait …"""
-_TRIES = 30
+_TRIES = 100
 """… and after so many we give up."""
 
 _REFLOG = "evalbook: add to the book"
